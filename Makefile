@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 UV := .venv/bin/uv
-UV_VERSION := 0.9.11
+UV_VERSION := 0.13.9
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .PHONY: setup demo test lint types contracts schema bench clean
@@ -11,7 +11,7 @@ setup: .venv/.done  ## make .venv with everything the project needs
 
 .venv/.done: pyproject.toml uv.lock
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	test -x $(UV) || .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=$(UV_VERSION)"
+	test -x $(UV) || .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"
 	$(UV) sync --quiet --frozen --inexact --group dev
 	touch $@
 

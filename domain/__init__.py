@@ -1,1 +1,1 @@
-"""TBD."""
+"""The rules of KernelIndex: identity, facts, decisions, policies. Pure: no input or output, no clock, no randomness."""
