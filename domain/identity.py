@@ -1,7 +1,7 @@
 """What makes two records the same: digests and the keys derived from them (DESIGN section 1).
 
-A digest is ``"sha256:"`` and the hex SHA-256 of the RFC 8785 form of ``{apiVersion, kind, spec}``; metadata is editorial
-and never part of it.
+A digest is ``"sha256:"`` and the hex SHA-256 of the RFC 8785 form of ``{apiVersion, kind, spec}``; metadata is
+editorial and never part of it.
 """
 
 import re
