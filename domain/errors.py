@@ -125,3 +125,13 @@ def raise_if_any(problems: Iterable[Problem]) -> None:
     """Raise one :class:`InvalidInput` that carries them all, if there are any."""
     if found := tuple(problems):
         raise InvalidInput(*found)
+
+
+FAMILY: dict[str, type[KernelIndexError]] = {
+    kind.__name__: kind for kind in (InvalidInput, Conflict, Forbidden, NotFound, RateLimited)
+}
+
+
+def error_of(family: str, problems: Iterable[Problem]) -> KernelIndexError:
+    """An error from the name of its class and its problems, as it was stored."""
+    return FAMILY.get(family, KernelIndexError)(*problems)

@@ -16,6 +16,11 @@ def instant_key(instant: str) -> str:
     return text.rstrip("0").removesuffix(".") if "." in text else text
 
 
+def with_seconds(instant: str) -> str:
+    """The instant as RFC 3339 wants it: manifests may leave the seconds out, clients can't read that."""
+    return f"{instant[:-1]}:00Z" if len(instant) == len("2026-08-01T12:00Z") else instant
+
+
 def instant_of_date(date: str) -> str:
     """The first instant of a UTC day given as ``YYYY-MM-DD``."""
     if not DATE.match(date):

@@ -1,0 +1,151 @@
+"""What is ingested at once: a run with any of the manifests it refers to, and how its source speaks of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, NotRequired
+
+import msgspec
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from domain.errors import ErrorCode, InvalidInput, Problem
+from domain.facts import ArtifactRecorded
+from domain.instants import instant_of_date
+from domain.json_text import Json
+from domain.manifests import Kind, Manifest, read_manifest
+
+PARTS: Final[Mapping[str, tuple[Kind, ...]]] = {
+    "project": (Kind.SOFTWARE_PROJECT,),
+    "operation": (Kind.OPERATION_SPEC,),
+    "workload": (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE),
+    "implementation": (Kind.IMPLEMENTATION_REVISION,),
+    "protocol": (Kind.BENCHMARK_PROTOCOL,),
+    "environment": (Kind.EXECUTION_ENVIRONMENT,),
+    "run": (Kind.BENCHMARK_RUN,),
+}
+"""The parts of a bundle, in the order in which they are registered."""
+
+MAX_ALIASES: Final = 100
+"""Lists that the API shows whole are bounded at intake (DESIGN section 5)."""
+
+
+class Bundle(msgspec.Struct, frozen=True, kw_only=True):
+    """Validated manifests and what goes with them. ``aliases`` are pairs of another name and the object it names."""
+
+    manifests: tuple[Manifest, ...] = ()
+    run: Manifest | None = None
+    project: str | None = None
+    aliases: tuple[tuple[str, str], ...] = ()
+    artifacts: tuple[ArtifactRecorded, ...] = ()
+    source: str | None = None
+    external_id: str | None = None
+    producer: str | None = None
+    published_at: str | None = None
+
+    def part(self, *kinds: Kind) -> Manifest | None:
+        """The embedded manifest of one of these kinds, if there is one."""
+        return next((manifest for manifest in self.manifests if manifest.kind in kinds), None)
+
+
+Text = Annotated[str, Field(min_length=1, max_length=500)]
+Slug = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9][a-z0-9-]*$")]
+Alias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f\x7f](?:.*[^\s\x00-\x1f\x7f])?$")]
+Instant = Annotated[
+    str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z$")
+]
+
+
+class Record(TypedDict):
+    """The ``record`` part of a bundle: how the source and other indexes speak of this run."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    source: NotRequired[Slug]
+    externalId: NotRequired[Text]
+    aliases: NotRequired[Annotated[list[Alias], Field(max_length=MAX_ALIASES)]]
+    publishedOn: NotRequired[Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]]
+    publishedAt: NotRequired[Instant]
+    producer: NotRequired[Text]
+
+
+_RECORD: Final = TypeAdapter(Record)
+
+
+def read_bundle(tree: Json, document: str = "") -> Bundle:
+    """Validate a bundle, or a single manifest as a bundle of one. Raises :class:`InvalidInput` with every problem."""
+    if not isinstance(tree, dict) or "kind" in tree:
+        return bundle_of(read_manifest(tree, document=document))
+    problems: list[Problem] = list(_unknown_parts(tree, document))
+    manifests: dict[str, Manifest] = {}
+    for part, kinds in PARTS.items():
+        if part in tree:
+            try:
+                manifests[part] = read_manifest(tree[part], document=document, kinds=kinds)
+            except InvalidInput as error:
+                problems.extend(error.within(document, part).problems)
+    try:
+        record = read_record(tree.get("record", {}), document)
+    except InvalidInput as error:
+        problems.extend(error.problems)
+    if problems or not manifests:
+        raise InvalidInput(*(problems or [_empty(document)]))
+    return bundle_of(*manifests.values(), record=record)
+
+
+def bundle_of(*manifests: Manifest, record: Record | None = None) -> Bundle:
+    """A bundle of validated manifests, at most one of each part."""
+    record = record or {}
+    run = next((manifest for manifest in manifests if manifest.kind is Kind.BENCHMARK_RUN), None)
+    named = run or (manifests[0] if len(manifests) == 1 else None)
+    project = next((manifest for manifest in manifests if manifest.kind is Kind.SOFTWARE_PROJECT), None)
+    published_on = record.get("publishedOn")
+    return Bundle(
+        manifests=tuple(manifest for manifest in manifests if manifest is not run),
+        run=run,
+        project=project.digest if project else None,
+        aliases=tuple((alias, named.digest) for alias in record.get("aliases", ())) if named else (),
+        source=record.get("source"),
+        external_id=record.get("externalId"),
+        producer=record.get("producer"),
+        published_at=record.get("publishedAt") or (instant_of_date(published_on) if published_on else None),
+    )
+
+
+def read_record(tree: Json, document: str = "") -> Record:
+    """Validate the ``record`` part of a bundle."""
+    try:
+        return _RECORD.validate_python(tree)
+    except ValidationError as error:
+        raise InvalidInput(*(_problem(detail, document) for detail in error.errors(include_url=False))) from None
+
+
+def _problem(detail: Mapping[str, Any], document: str) -> Problem:
+    path = "record" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in detail["loc"])
+    unknown = detail["type"] == "extra_forbidden"
+    return Problem(
+        code=ErrorCode.UNKNOWN_FIELD if unknown else ErrorCode.INVALID_VALUE,
+        message="is not a field of a record" if unknown else str(detail["msg"]).lower(),
+        path=path,
+        document=document,
+        remedy=f"the fields are {', '.join(Record.__annotations__)}",
+    )
+
+
+def _unknown_parts(tree: Mapping[str, Json], document: str) -> Iterator[Problem]:
+    for part in tree:
+        if part not in PARTS and part != "record":
+            yield Problem(
+                code=ErrorCode.UNKNOWN_FIELD,
+                message="is not a part of a bundle",
+                path=part[:100],
+                document=document,
+                remedy=f"the parts are {', '.join(reversed(PARTS))} and record; a single manifest needs its kind",
+            )
+
+
+def _empty(document: str) -> Problem:
+    return Problem(
+        code=ErrorCode.MISSING_FIELD,
+        message="the bundle holds no manifest",
+        document=document,
+        remedy=f"give at least one of {', '.join(reversed(PARTS))}",
+    )

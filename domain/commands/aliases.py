@@ -1,0 +1,23 @@
+"""Claiming aliases: part of every command that names an object anew."""
+
+from collections.abc import Iterable, Iterator
+
+from domain.errors import Conflict, ErrorCode
+from domain.facts import AliasClaimed
+from domain.streams import AliasState, World
+
+
+def claims(world: World, aliases: Iterable[tuple[str, str]], document: str = "") -> Iterator[AliasClaimed]:
+    """The new claims among pairs of alias and target. Raises :class:`Conflict` where another object has the alias."""
+    for alias, target in dict.fromkeys(aliases):
+        owner = world.get(AliasState, f"alias/{alias}")
+        if owner is None:
+            yield AliasClaimed(alias=alias, target=target)
+        elif owner.target != target:
+            raise Conflict.because(
+                f"alias {alias!r} already names {owner.target}",
+                code=ErrorCode.ALIAS_TAKEN,
+                path="record.aliases",
+                document=document,
+                remedy="an alias belongs to one object for ever; choose another or leave it out",
+            )

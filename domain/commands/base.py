@@ -1,0 +1,40 @@
+"""What every command is: validated data that says which streams it depends on and what follows from it."""
+
+import msgspec
+
+from domain.errors import ErrorCode, Forbidden
+from domain.facts import Fact
+from domain.outcomes import Outcome
+from domain.principals import Principal
+from domain.streams import World
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The facts that a command brings about, in order, and what to answer."""
+
+    facts: tuple[Fact, ...]
+    outcome: Outcome
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all commands. Every refusal of the write side is in a ``decide``."""
+
+    def reads(self) -> set[str]:
+        """The names of the streams that the decision depends on."""
+        raise NotImplementedError(f"{type(self).__name__} names no streams")
+
+    def decide(self, world: World, principal: Principal) -> Decision:
+        """The facts that follow from the command in this world; raises a :class:`domain.errors.KernelIndexError`."""
+        raise NotImplementedError(f"{type(self).__name__} decides nothing")
+
+
+def require_source(principal: Principal, slug: str, document: str = "", path: str = "") -> None:
+    """Refuse principals that may not write for the source."""
+    if not principal.may_write_for(slug):
+        raise Forbidden.because(
+            f"source {slug} is not yours to write for",
+            code=ErrorCode.SOURCE_NOT_YOURS,
+            path=path,
+            document=document,
+            remedy="use a key that lists this source, or ask an administrator for one",
+        )

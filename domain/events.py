@@ -1,0 +1,147 @@
+"""Events: facts with their place in the log. The canonical form of an event is what its digest is taken of.
+
+``state`` below is the stored form, RFC 8785 bytes of ``{actor, cause, data, recordedAt}``. It is written by msgspec
+with sorted keys, which gives the same bytes because facts hold only text, integers, booleans and canonical JSON (a
+test holds every example against rfc8785).
+"""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from domain.facts import EVENTS, Fact
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Which request appended the event; it is number ``index`` (from 1) of the ``of`` events of its save."""
+
+    request: str
+    index: int
+    of: int
+
+    @property
+    def ends_save(self) -> bool:
+        """Whether the log may be shown as of this event: a save is one moment."""
+        return self.index == self.of
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A fact as it is appended. The first two fields have the names that the log's library asks for."""
+
+    originator_id: str
+    originator_version: int
+    recorded_at: str
+    actor: str
+    cause: Cause
+    fact: Fact
+
+
+class Committed(msgspec.Struct, frozen=True):
+    """A recorded fact and the recorder id that it was committed under: in commit order, not without gaps."""
+
+    recorder_id: int
+    recorded: Recorded
+
+    def at(self, position: int) -> "Event":
+        """The event, once its position is known."""
+        recorded = self.recorded
+        return Event(
+            position=position,
+            stream=recorded.originator_id,
+            version=recorded.originator_version,
+            recorded_at=recorded.recorded_at,
+            actor=recorded.actor,
+            cause=recorded.cause,
+            fact=recorded.fact,
+        )
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A fact as it is read back: ``position`` counts the log's events from 1 without gaps."""
+
+    position: int
+    stream: str
+    version: int
+    recorded_at: str
+    actor: str
+    cause: Cause
+    fact: Fact
+
+    @property
+    def type(self) -> str:
+        """The event's plain name."""
+        return type(self.fact).__name__
+
+
+class _State(msgspec.Struct, frozen=True, rename="camel"):
+    actor: str
+    cause: Cause
+    data: msgspec.Raw
+    recorded_at: str
+
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+_STATE: Final = msgspec.json.Decoder(_State)
+_FACTS: Final = {name: msgspec.json.Decoder(fact) for name, fact in EVENTS.items()}
+
+
+def encode_fact(fact: Fact) -> bytes:
+    """RFC 8785 bytes of an event's ``data``."""
+    return _ENCODER.encode(fact)
+
+
+def encode_state(recorded: Recorded) -> bytes:
+    """RFC 8785 bytes of ``{actor, cause, data, recordedAt}``."""
+    return _ENCODER.encode(
+        _State(
+            actor=recorded.actor,
+            cause=recorded.cause,
+            data=msgspec.Raw(_ENCODER.encode(recorded.fact)),
+            recorded_at=recorded.recorded_at,
+        )
+    )
+
+
+def decode_state(stream: str, version: int, event_type: str, state: bytes) -> Recorded:
+    """The recorded fact. A type that this release doesn't know raises :class:`UnknownEventType`."""
+    try:
+        decoder = _FACTS[event_type]
+    except KeyError:
+        raise UnknownEventType(event_type) from None
+    stored = _STATE.decode(state)
+    return Recorded(
+        originator_id=stream,
+        originator_version=version,
+        recorded_at=stored.recorded_at,
+        actor=stored.actor,
+        cause=stored.cause,
+        fact=decoder.decode(stored.data),
+    )
+
+
+class UnknownEventType(Exception):
+    """The log was written by a newer release: this one must not guess what its events mean."""
+
+    def __init__(self, event_type: str) -> None:
+        super().__init__(f"the log holds events of type {event_type}, which this release doesn't know; upgrade it")
+        self.event_type = event_type
+
+
+def canonical_event(event: Event) -> bytes:
+    """RFC 8785 bytes of all fields of the event but its position."""
+    fields: dict[str, Any] = {
+        "actor": event.actor,
+        "cause": event.cause,
+        "data": msgspec.Raw(encode_fact(event.fact)),
+        "recordedAt": event.recorded_at,
+        "stream": event.stream,
+        "type": event.type,
+        "version": event.version,
+    }
+    return _ENCODER.encode(fields)
+
+
+def timestamp(moment: datetime) -> str:
+    """UTC with microseconds and ``Z``, as ``recordedAt`` is written."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,191 @@
+"""Field types that the kinds share, and what a manifest says about itself.
+
+Patterns are written in the syntax that JSON Schema, Python and Rust share, with ``[0-9]``: ``\\d`` would take every
+script's digits here. A description serves twice: in the published schema, and as the remedy of a problem.
+"""
+
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from domain.durations import DURATION_PATTERN, duration_ns
+from domain.identity import API_VERSION
+from domain.json_text import MAX_INTEGER
+
+STRICT: Final = ConfigDict(extra="forbid", strict=True)
+
+# Control characters, and the ones that reorder the text after them (U+202A to U+202E, U+2066 to U+2069).
+LINE_PATTERN: Final = r"^[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
+PROSE_PATTERN: Final = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
+_ON_ONE_LINE: Final = "text on one line, without control or direction-changing characters"
+_PROSE: Final = "text, without control characters but line breaks and tabs, and without direction-changing ones"
+
+_LEAP_YEAR: Final = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+_DAY: Final = (
+    f"(?:{_LEAP_YEAR}-02-29|[0-9]{{4}}-(?:02-(?:0[1-9]|1[0-9]|2[0-8])"
+    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])))"
+)
+_TIME: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?"
+
+
+def _whole(value: Any) -> Any:
+    # To JSON Schema 1.0 is an integer, and RFC 8785 writes both alike.
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _nanoseconds(value: Any) -> Any:
+    return duration_ns(value) if isinstance(value, str) else _whole(value)
+
+
+def _exact(value: Any) -> Any:
+    # A float field would round it silently.
+    if type(value) is int and not -MAX_INTEGER <= value <= MAX_INTEGER:
+        raise ValueError(f"integers end at ±{MAX_INTEGER}")
+    return value
+
+
+def _as_set(items: list[str]) -> list[str]:
+    # By UTF-16 code units, as RFC 8785 orders keys, so that every language sorts alike.
+    return sorted(set(items), key=lambda item: item.encode("utf-16-be"))
+
+
+ONE_LINE: Final = Field(pattern=LINE_PATTERN, description=_ON_ONE_LINE)
+Line50: TypeAlias = Annotated[str, Field(max_length=50), ONE_LINE]
+Line100: TypeAlias = Annotated[str, Field(max_length=100), ONE_LINE]
+Line200: TypeAlias = Annotated[str, Field(max_length=200), ONE_LINE]
+Line500: TypeAlias = Annotated[str, Field(max_length=500), ONE_LINE]
+Line2000: TypeAlias = Annotated[str, Field(max_length=2000), ONE_LINE]
+
+MANY_LINES: Final = Field(pattern=PROSE_PATTERN, description=_PROSE)
+Prose500: TypeAlias = Annotated[str, Field(max_length=500), MANY_LINES]
+Prose1000: TypeAlias = Annotated[str, Field(max_length=1000), MANY_LINES]
+Prose2000: TypeAlias = Annotated[str, Field(max_length=2000), MANY_LINES]
+
+Name: TypeAlias = Annotated[
+    str,
+    Field(
+        max_length=200,
+        pattern=r"^[a-z0-9][a-z0-9._-]*$",
+        description="lower-case letters, digits, '.', '_' and '-', not beginning with a sign",
+    ),
+]
+Key: TypeAlias = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9_]*$", description="lower-case letters, digits and '_', beginning with a letter: bf16"
+    ),
+]
+Slug: TypeAlias = Annotated[
+    str,
+    Field(
+        max_length=100,
+        pattern=r"^[a-z0-9][a-z0-9-]*$",
+        description="lower-case letters, digits and '-', not beginning with '-'",
+    ),
+]
+Digest: TypeAlias = Annotated[
+    str, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="sha256: and 64 lower-case hex digits")
+]
+Commit: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$", description="40 lower-case hex digits")]
+Instant: TypeAlias = Annotated[
+    str,
+    Field(pattern=f"^{_DAY}T{_TIME}Z$", description="RFC 3339 in UTC with Z: 2026-08-01T12:00:00Z"),
+]
+
+_EITHER: Final = Field(union_mode="left_to_right")
+_NATURAL: Final = Field(ge=0, le=MAX_INTEGER)
+_POSITIVE: Final = Field(gt=0, le=MAX_INTEGER)
+_INTEGER: Final = Field(ge=-MAX_INTEGER, le=MAX_INTEGER)
+_NATURAL_SCHEMA: Final = {"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}
+_POSITIVE_SCHEMA: Final = {"type": "integer", "exclusiveMinimum": 0, "maximum": MAX_INTEGER}
+_INTEGER_SCHEMA: Final = {"type": "integer", "minimum": -MAX_INTEGER, "maximum": MAX_INTEGER}
+
+# The first member of each union is checked without a call into Python; it is what nearly every document holds.
+Natural: TypeAlias = Annotated[
+    Annotated[int, _NATURAL] | Annotated[int, _NATURAL, BeforeValidator(_whole)],
+    _EITHER,
+    WithJsonSchema({**_NATURAL_SCHEMA, "description": "an integer from 0"}),
+]
+Positive: TypeAlias = Annotated[
+    Annotated[int, _POSITIVE] | Annotated[int, _POSITIVE, BeforeValidator(_whole)],
+    _EITHER,
+    WithJsonSchema({**_POSITIVE_SCHEMA, "description": "an integer from 1"}),
+]
+Integer: TypeAlias = Annotated[
+    Annotated[int, _INTEGER] | Annotated[int, _INTEGER, BeforeValidator(_whole)],
+    _EITHER,
+    WithJsonSchema({**_INTEGER_SCHEMA, "description": "an integer"}),
+]
+Duration: TypeAlias = Annotated[
+    Annotated[int, _NATURAL] | Annotated[int, _NATURAL, BeforeValidator(_nanoseconds)],
+    _EITHER,
+    WithJsonSchema(
+        {
+            "anyOf": [_NATURAL_SCHEMA, {"type": "string", "pattern": DURATION_PATTERN}],
+            "description": 'whole nanoseconds: write it as 8120 or "8.12 us"',
+        }
+    ),
+]
+Size: TypeAlias = Annotated[
+    Annotated[int, _NATURAL] | Annotated[int, _NATURAL, BeforeValidator(_whole)] | Key,
+    _EITHER,
+    WithJsonSchema(
+        {
+            "anyOf": [_NATURAL_SCHEMA, {"type": "string", "pattern": r"^[a-z][a-z0-9_]*$"}],
+            "description": "a size from 0, or the name of an axis",
+        }
+    ),
+]
+
+Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, description="a number"), BeforeValidator(_exact)]
+NumberFrom0: TypeAlias = Annotated[
+    float, Field(ge=0, allow_inf_nan=False, description="a number from 0"), BeforeValidator(_exact)
+]
+NumberAbove0: TypeAlias = Annotated[
+    float, Field(gt=0, allow_inf_nan=False, description="a number above 0"), BeforeValidator(_exact)
+]
+Ratio: TypeAlias = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="a ratio from 0 to 1")]
+
+KeySet: TypeAlias = Annotated[list[Key], AfterValidator(_as_set)]
+Line50Set: TypeAlias = Annotated[list[Line50], AfterValidator(_as_set)]
+Line100Set: TypeAlias = Annotated[list[Line100], AfterValidator(_as_set)]
+Line200Set: TypeAlias = Annotated[list[Line200], AfterValidator(_as_set)]
+
+ApiVersion: TypeAlias = Literal["kernelindex.dev/v1alpha1"]
+API_VERSIONS: Final = (API_VERSION,)
+
+
+class Author(TypedDict):
+    """Who made what the manifest describes."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    name: NotRequired[Line200]
+    github: NotRequired[Line100]
+
+
+class SourceRef(TypedDict):
+    """Where the facts of the manifest were read."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    url: Line2000
+
+
+class Metadata(TypedDict):
+    """What a manifest says about itself: editorial, never part of its identity."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    name: Name
+    title: NotRequired[Line200]
+    description: NotRequired[Prose2000]
+    labels: NotRequired[dict[Key, Line200]]
+    authors: NotRequired[list[Author]]
+    sourceRefs: NotRequired[list[SourceRef]]
+
+
+class Artifact(TypedDict):
+    """A file kept elsewhere, pinned by its digest."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    uri: Line2000
+    digest: Digest

@@ -1,0 +1,88 @@
+"""What a read model is, and the columns that every temporal table has.
+
+A row is never overwritten: ``from_position`` says since which position it holds, ``to_position`` until which
+(exclusive; NULL for the current row). So the same SQL answers for any position.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from domain.events import Event
+from domain.facts import Fact
+
+TEMPORAL: Final = "from_position INTEGER NOT NULL, to_position INTEGER"
+"""DDL of the two columns."""
+
+AS_OF: Final = "from_position <= :position AND (to_position IS NULL OR to_position > :position)"
+"""The condition that picks the rows which hold at ``:position``."""
+
+Doc = dict[str, Any]
+"""A JSON document in the API's own names, nesting and spelling of scalars."""
+
+Apply = Callable[[sqlite3.Connection, Event, Any], None]
+
+
+class ReadModel(msgspec.Struct, frozen=True):
+    """A read model: its tables, and what each type of fact does to them. Raising ``version`` rebuilds the views."""
+
+    name: str
+    version: int
+    ddl: str
+    handlers: Mapping[type[Fact], Apply]
+
+
+def close(db: sqlite3.Connection, table: str, key: str, value: str, position: int) -> None:
+    """End the current row of ``table`` whose ``key`` is ``value``, if there is one."""
+    db.execute(
+        f"UPDATE {table} SET to_position = ? WHERE {key} = ? AND to_position IS NULL",  # noqa: S608 names are ours
+        (position, value),
+    )
+
+
+def insert(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
+    """Insert a row given as columns and values."""
+    columns = ", ".join(row)
+    marks = ", ".join(f":{column}" for column in row)
+    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", row)  # noqa: S608 names are ours
+
+
+def put(db: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any], position: int) -> None:
+    """Let ``row`` hold from this position on, in place of the one with its ``key``; an equal one goes on holding."""
+    current = db.execute(
+        f"SELECT {', '.join(row)} FROM {table} WHERE {key} = ? AND to_position IS NULL",  # noqa: S608 names are ours
+        (row[key],),
+    ).fetchone()
+    if current == tuple(row.values()):
+        return
+    if current:
+        close(db, table, key, row[key], position)
+    insert(db, table, {**row, "from_position": position})
+
+
+def documents(db: sqlite3.Connection, table: str, key: str, values: Iterable[str], position: int) -> dict[str, Doc]:
+    """The documents that hold at the position, by key; one statement however many are asked for."""
+    query = f"""SELECT {key}, doc FROM {table}
+      WHERE {key} IN (SELECT value FROM json_each(:keys)) AND {AS_OF}"""  # noqa: S608 names are ours
+    rows = db.execute(query, {"keys": json_list(values), "position": position})
+    return {name: msgspec.json.decode(doc) for name, doc in rows}
+
+
+def json_list(values: Iterable[str]) -> str:
+    """A list as SQLite's ``json_each`` takes it."""
+    return msgspec.json.encode(list(values)).decode()
+
+
+def lines(facts: Iterable[tuple[str, str]]) -> list[Doc]:
+    """The lines of a page, as documents hold them."""
+    return [{"key": key, "value": value} for key, value in facts]
+
+
+def document_text(value: Any) -> str:
+    """A document as a row keeps it: keys sorted, so that equal documents have equal text."""
+    return _ENCODER.encode(value).decode()
+
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")

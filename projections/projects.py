@@ -1,0 +1,39 @@
+"""Projects: who publishes implementations."""
+
+import sqlite3
+
+from domain.events import Event
+from domain.facts import ManifestRegistered
+from domain.manifests import Kind, Manifest
+from projections.identities import node, when_registered
+from projections.model import TEMPORAL, Doc, ReadModel, document_text, put
+
+DDL = f"""
+CREATE TABLE projects (
+  digest TEXT NOT NULL, name TEXT NOT NULL, doc TEXT NOT NULL, {TEMPORAL}, PRIMARY KEY (digest, from_position)
+) STRICT;
+CREATE INDEX projects_name ON projects (name);
+"""
+
+
+def describe(manifest: Manifest) -> Doc:
+    """The document of a project."""
+    spec = manifest.spec
+    return node("Project", manifest) | {
+        "name": spec["name"],
+        "kind": spec.get("kind", "unspecified").upper(),
+        "repository": spec.get("repository"),
+        "homepage": spec.get("homepage"),
+        "host": spec.get("host"),
+        "packages": spec.get("packages", []),
+    }
+
+
+@when_registered(Kind.SOFTWARE_PROJECT)
+def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
+    doc = describe(manifest)
+    row = {"digest": manifest.digest, "name": doc["name"], "doc": document_text(doc)}
+    put(db, "projects", "digest", row, event.position)
+
+
+READ_MODEL = ReadModel("projects", 1, DDL, {ManifestRegistered: _registered})

@@ -1,0 +1,158 @@
+"""Rankings: the groups in which runs may be compared, ranked once per change, at first read."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from domain.events import Event
+from domain.facts import AliasClaimed, ManifestRegistered, PolicyAdopted, RunIngested, SourceRegistered
+from domain.policies import RANKING_POLICIES
+from domain.policies.ranking import Entry, Placed, Profile
+from projections import saves
+from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, close, document_text, insert, json_list
+from projections.paging import Listing
+
+DDL = f"""
+CREATE TABLE rankings (
+  comparison_key TEXT NOT NULL, size INTEGER NOT NULL, source_native INTEGER NOT NULL,
+  lower_is_better INTEGER NOT NULL, operation TEXT NOT NULL, workload TEXT NOT NULL, hardware TEXT NOT NULL,
+  dtypes TEXT NOT NULL, doc TEXT NOT NULL, {TEMPORAL}, PRIMARY KEY (comparison_key, from_position)
+) STRICT;
+CREATE INDEX rankings_operation ON rankings (operation);
+CREATE INDEX rankings_workload ON rankings (workload);
+CREATE INDEX rankings_hardware ON rankings (hardware);
+"""
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A ranked group as it stands at some position. ``since`` is the position of its last change."""
+
+    comparison_key: str
+    since: int
+    size: int
+    profile: Profile
+    lower_is_better: bool
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """The place of each run of a group, best first. ``places`` finds a run's index by its digest."""
+
+    group: Group
+    placed: tuple[Placed, ...]
+    places: dict[str, int]
+
+
+def groups(db: sqlite3.Connection, keys: Iterable[str], position: int) -> dict[str, Group]:
+    """The groups of these comparison keys that have a ranked run at the position."""
+    query = f"""SELECT comparison_key, from_position, size, source_native, lower_is_better FROM rankings
+      WHERE comparison_key IN (SELECT value FROM json_each(:keys)) AND size > 0 AND {AS_OF}"""  # noqa: S608
+    rows = db.execute(query, {"keys": json_list(keys), "position": position})
+    return {
+        key: Group(key, since, size, "SOURCE_NATIVE" if source_native else "STRICT_EXACT", bool(lower_is_better))
+        for key, since, size, source_native, lower_is_better in rows
+    }
+
+
+def listing(criteria: Mapping[str, Any]) -> Listing:
+    """Groups with at least one ranked run that meet all criteria, largest first."""
+    where = tuple(_CRITERIA.get(name, f"{name} = :{name}") for name in criteria)
+    return Listing("rankings", ("size", "comparison_key"), ("size > 0", *where), criteria, descending=True)
+
+
+_CRITERIA = {
+    "dtype": "EXISTS (SELECT 1 FROM json_each(dtypes) WHERE value = :dtype)",
+    "source": f"""EXISTS (SELECT 1 FROM runs WHERE runs.comparison_key = rankings.comparison_key
+      AND runs.source = :source AND runs.eligible
+      AND {AS_OF.replace("from_position", "runs.from_position").replace("to_position", "runs.to_position")})""",  # noqa: S608 text is ours
+}
+
+
+def rank(db: sqlite3.Connection, wanted: Iterable[Group], position: int) -> dict[str, Standing]:
+    """Rank whole groups, by the policy that holds at the position. Pure in (group, its last change)."""
+    by_key = {group.comparison_key: group for group in wanted}
+    entries: dict[str, list[Entry]] = {key: [] for key in by_key}
+    query = f"""SELECT comparison_key, digest, value, low, high, level, observed_key FROM runs
+      WHERE comparison_key IN (SELECT value FROM json_each(:keys)) AND eligible AND {AS_OF}"""  # noqa: S608
+    for key, run, value, low, high, level, observed_key in db.execute(
+        query, {"keys": json_list(by_key), "position": position}
+    ):
+        entries[key].append(
+            Entry(
+                run=run,
+                value=Decimal(value),
+                low=Decimal(low) if low else None,
+                high=Decimal(high) if high else None,
+                level=level,
+                observed_key=observed_key,
+            )
+        )
+    policy = RANKING_POLICIES[saves.policy(db, "ranking", position)]
+    ranked = {
+        key: policy.rank(entries[key], profile=group.profile, lower_is_better=group.lower_is_better)
+        for key, group in by_key.items()
+    }
+    return {
+        key: Standing(by_key[key], tuple(placed), {one.entry.run: index for index, one in enumerate(placed)})
+        for key, placed in ranked.items()
+    }
+
+
+def _runs_changed(db: sqlite3.Connection, event: Event, _: Any) -> None:
+    """Follow the runs that this event let into a group or out of it, or changed inside one."""
+    changes: dict[str, tuple[int, int]] = {}
+    for sign, moment in ((1, "from_position"), (-1, "to_position")):
+        query = f"SELECT comparison_key, profile FROM runs WHERE {moment} = ? AND eligible"  # noqa: S608
+        for key, profile in db.execute(query, (event.position,)):
+            size, native = changes.get(key, (0, 0))
+            changes[key] = (size + sign, native + sign * (profile == "SOURCE_NATIVE"))
+    for key, (size, native) in changes.items():
+        _change(db, key, size, native, event.position)
+
+
+def _change(db: sqlite3.Connection, key: str, size: int, native: int, position: int) -> None:
+    columns = "size, source_native, lower_is_better, operation, workload, hardware, dtypes, doc"
+    query = f"SELECT {columns} FROM rankings WHERE comparison_key = ? AND to_position IS NULL"  # noqa: S608
+    current = db.execute(query, (key,)).fetchone()
+    if current:
+        close(db, "rankings", "comparison_key", key, position)
+        row = dict(zip(columns.split(", "), current, strict=True))
+        row |= {"size": row["size"] + size, "source_native": row["source_native"] + native}
+    else:
+        row = {"size": size, "source_native": native, **_group_of(db, key)}
+    insert(db, "rankings", {"comparison_key": key, **row, "from_position": position})
+
+
+def _group_of(db: sqlite3.Connection, key: str) -> dict[str, Any]:
+    """What all runs of a group share, taken from one of them."""
+    columns = "lower_is_better, operation, workload, hardware, dtypes, doc"
+    query = f"SELECT {columns} FROM runs WHERE comparison_key = ? AND eligible AND to_position IS NULL"  # noqa: S608
+    row = dict(zip(columns.split(", "), db.execute(query, (key,)).fetchone(), strict=True))
+    run = msgspec.json.decode(row["doc"])
+    metric, statistic, unit = run["comparison"]["metric"].split(":")
+    doc: Doc = {
+        "@type": "Ranking",
+        "id": key,
+        "comparisonKey": key,
+        "comparison": run["comparison"],
+        "operation": row["operation"],
+        "workload": row["workload"],
+        "protocol": run["protocol"],
+        "environment": run["environment"],
+        "hardware": row["hardware"],
+        "metric": metric,
+        "statistic": statistic,
+        "unit": unit,
+        "lowerIsBetter": bool(row["lower_is_better"]),
+    }
+    return row | {"doc": document_text(doc)}
+
+
+READ_MODEL = ReadModel(
+    "rankings",
+    1,
+    DDL,
+    dict.fromkeys((RunIngested, ManifestRegistered, AliasClaimed, SourceRegistered, PolicyAdopted), _runs_changed),
+)

@@ -1,0 +1,48 @@
+"""All read models, in the order in which they see an event: each may read the rows of those before it."""
+
+from hashlib import sha256
+from typing import Final
+
+from domain.facts import Fact
+from projections import (
+    artifacts,
+    conditions,
+    identities,
+    implementations,
+    operations,
+    projects,
+    rankings,
+    runs,
+    saves,
+    sources,
+    workloads,
+)
+from projections.model import Apply
+
+READ_MODELS: Final = tuple(
+    module.READ_MODEL
+    for module in (
+        saves,
+        identities,
+        sources,
+        artifacts,
+        projects,
+        operations,
+        workloads,
+        implementations,
+        conditions,
+        runs,
+        rankings,
+    )
+)
+
+HANDLERS: Final[dict[type[Fact], tuple[Apply, ...]]] = {
+    fact: tuple(model.handlers[fact] for model in READ_MODELS if fact in model.handlers)
+    for fact in dict.fromkeys(fact for model in READ_MODELS for fact in model.handlers)
+}
+
+
+def fingerprint() -> str:
+    """Changes whenever a read model does, so that views of another release are never taken for ours."""
+    text = "\n".join(f"{model.name} {model.version} {model.ddl}" for model in READ_MODELS)
+    return sha256(text.encode()).hexdigest()[:12]

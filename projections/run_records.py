@@ -1,0 +1,277 @@
+"""A run as it is shown: its document in the API's own shape, and the columns that it is found and ranked by."""
+
+import sqlite3
+from typing import Any
+
+import msgspec
+
+from domain.display.correctness import comparison_text, correctness_text
+from domain.display.facts import (
+    environment_facts,
+    identity_facts,
+    protocol_facts,
+    workload_facts,
+    workload_label,
+)
+from domain.display.names import external_id_text, revision_text, slugify
+from domain.display.quantities import format_value, source_metrics, source_metrics_text
+from domain.identity import short_id
+from domain.instants import instant_key, with_seconds
+from domain.manifests import Manifest
+from domain.measurements import (
+    Measurement,
+    decimal_text,
+    lower_is_better,
+    measurements,
+    metric_key,
+    primary_measurement,
+)
+from domain.policies import EVIDENCE_POLICIES, RANKING_POLICIES
+from domain.policies.evidence import Evidence, EvidenceFact, record_facts
+from domain.policies.ranking import profile_of
+from projections.model import Doc, document_text, lines
+from projections.references import References, comparison_parts, key_of
+
+
+class Publication(msgspec.Struct, frozen=True):
+    """How a run came in: what its ``RunIngested`` says beside the manifest."""
+
+    digest: str
+    position: int
+    recorded_at: str
+    actor: str
+    source: str
+    external_id: str | None
+    producer: str | None
+    published_at: str | None
+
+
+class Policies(msgspec.Struct, frozen=True):
+    """The versions that hold at a position."""
+
+    ranking: str
+    evidence: str
+
+
+class Names(msgspec.Struct, frozen=True):
+    """Names that other read models keep."""
+
+    implementation: str | None
+    source: str
+
+
+def row_of(
+    run: Manifest, publication: Publication, references: References, names: Names, policies: Policies
+) -> dict[str, Any]:
+    """The row of a run: wide columns for lists and rankings, and its document."""
+    primary = primary_measurement(run.spec)
+    parts = comparison_parts(run, references, metric_key(primary))
+    evidence = _evidence(run, references, policies)
+    reasons = RANKING_POLICIES[policies.ranking].eligibility(
+        run.spec["status"],
+        retracted=False,
+        superseded=False,
+        disputed=False,
+        primary=primary,
+        unresolved=bool(references.unresolved),
+    )
+    doc = _document(run, publication, references, names, parts)
+    doc["evidence"] = _evidence_doc(evidence, publication, references, policies)
+    doc["ineligibleReasons"] = list(reasons)
+    hardware = references.environment.manifest.spec["hardware"] if references.environment else None
+    return {
+        "digest": run.digest,
+        "recorded_position": publication.position,
+        "observed_key": instant_key(run.spec["observedAt"]),
+        "published_key": instant_key(doc["publishedAt"]),
+        "status": run.spec["status"],
+        "source": publication.source,
+        "external_id": publication.external_id,
+        "implementation": run.spec["implementationDigest"],
+        "workload": run.spec["workloadDigest"],
+        "protocol": run.spec["protocolDigest"],
+        "environment": run.spec["environmentDigest"],
+        "operation": references.operation_digest,
+        "project": references.project_digest,
+        "hardware": slugify(hardware["product"]) if hardware else None,
+        "architecture": hardware["architecture"] if hardware else None,
+        "dtypes": document_text(_dtypes(references)),
+        "comparison_key": key_of(parts),
+        "eligible": not reasons,
+        "value": decimal_text(primary.value) if primary else None,
+        "low": _text(primary.low) if primary else None,
+        "high": _text(primary.high) if primary else None,
+        "lower_is_better": lower_is_better(primary.metric, primary.unit) if primary else None,
+        "profile": doc["profile"],
+        "level": evidence.level.ordinal,
+        "doc": document_text(doc),
+    }
+
+
+def names_of(db: sqlite3.Connection, publication: Publication, run: Manifest) -> Names:
+    """Look up the names that a run's page shows."""
+    implementation = db.execute(
+        "SELECT name FROM implementations WHERE digest = ? AND to_position IS NULL", (run.spec["implementationDigest"],)
+    ).fetchone()
+    source = db.execute(
+        "SELECT name FROM sources WHERE slug = ? AND to_position IS NULL", (publication.source,)
+    ).fetchone()
+    return Names(implementation[0] if implementation else None, source[0] if source else publication.source)
+
+
+def _document(
+    run: Manifest, publication: Publication, references: References, names: Names, parts: dict[str, str] | None
+) -> Doc:
+    spec = run.spec
+    metrics = spec.get("sourceNative", {}).get("metrics", {})
+    primary = primary_measurement(spec)
+    profile = profile_of(spec)
+    workload = references.workload.manifest.spec if references.workload else None
+    return {
+        "@type": "Run",
+        "id": run.digest,
+        "digest": run.digest,
+        "shortId": short_id(run.digest),
+        "title": run.title,
+        "status": spec["status"].upper(),
+        "observedAt": with_seconds(spec["observedAt"]),
+        "publishedAt": publication.published_at or publication.recorded_at,
+        "recordedAt": publication.recorded_at,
+        "position": str(publication.position),
+        "primary": _measurement(primary) if primary else None,
+        "measurements": [_measurement(measurement) for measurement in measurements(spec)],
+        "sourceMetrics": [
+            {"key": metric.key, "value": metric.value, "text": metric.text} for metric in source_metrics(metrics)
+        ],
+        "sourceMetricsText": source_metrics_text(metrics),
+        "profile": profile,
+        "comparisonText": comparison_text(profile),
+        "comparisonKey": key_of(parts),
+        "comparison": parts,
+        "implementation": spec["implementationDigest"],
+        "project": references.project_digest,
+        "revision": revision_text(references.implementation.manifest.spec) if references.implementation else None,
+        "operation": references.operation_digest,
+        "workload": spec["workloadDigest"],
+        "protocol": spec["protocolDigest"],
+        "environment": spec["environmentDigest"],
+        "workloadLabel": workload_label(spec["workloadDigest"], workload),
+        "workloadFacts": lines(workload_facts(workload)) if workload else [],
+        "protocolFacts": lines(protocol_facts(references.protocol.manifest.spec)) if references.protocol else [],
+        "environmentFacts": lines(environment_facts(references.environment.manifest.spec))
+        if references.environment
+        else [],
+        "identityFacts": _identity_lines(run, publication, references, names, key_of(parts)),
+        "correctness": _correctness(spec),
+        "correctnessText": correctness_text(spec),
+        "source": publication.source,
+        "externalId": external_id_text(publication.source, publication.external_id)
+        if publication.external_id
+        else None,
+        "producer": publication.producer,
+        "artifacts": _artifacts(spec),
+        "unresolved": list(references.unresolved),
+    }
+
+
+def _identity_lines(
+    run: Manifest, publication: Publication, references: References, names: Names, key: str | None
+) -> list[Doc]:
+    implementation = references.implementation.manifest if references.implementation else None
+    return lines(
+        identity_facts(
+            digest=run.digest,
+            implementation_digest=run.spec["implementationDigest"],
+            workload=workload_label(
+                run.spec["workloadDigest"], references.workload.manifest.spec if references.workload else None
+            ),
+            source=publication.source,
+            source_name=names.source,
+            implementation=names.implementation,
+            project=references.project.manifest.spec["name"] if references.project else None,
+            project_digest=references.project_digest,
+            revision=revision_text(implementation.spec) if implementation else None,
+            comparison_key=key,
+            external_id=publication.external_id,
+        )
+    )
+
+
+def _measurement(measured: Measurement) -> Doc:
+    def formatted(value: Any) -> str | None:
+        return format_value(value, measured.unit) if value is not None else None
+
+    return {
+        "metric": measured.metric,
+        "statistic": measured.statistic,
+        "unit": measured.unit,
+        "value": decimal_text(measured.value),
+        "number": float(measured.value),
+        "formatted": format_value(measured.value, measured.unit),
+        "sampleCount": measured.sample_count,
+        "spread": _text(measured.spread),
+        "spreadStatistic": measured.spread_statistic,
+        "spreadFormatted": formatted(measured.spread),
+        "interval": {
+            "low": decimal_text(measured.low),
+            "high": decimal_text(measured.high),
+            "formatted": f"{formatted(measured.low)} to {formatted(measured.high)}",
+        }
+        if measured.low is not None and measured.high is not None
+        else None,
+    }
+
+
+def _text(value: Any) -> str | None:
+    return decimal_text(value) if value is not None else None
+
+
+def _correctness(spec: dict[str, Any]) -> Doc | None:
+    stated = spec.get("correctness")
+    if stated is None:
+        return None
+    fields = ("maximumAbsoluteError", "maximumRelativeError", "matchedRatio")
+    return {"comparator": stated["comparator"], **{field: stated.get(field) for field in fields}}
+
+
+def _artifacts(spec: dict[str, Any]) -> list[Doc]:
+    evidence = spec.get("evidence", {})
+    named = {
+        "LOG": evidence.get("logs"),
+        "RAW_SAMPLES": evidence.get("rawSamples") or spec.get("timing", {}).get("rawSamples"),
+    }
+    return [{"role": role, "digest": one["digest"], "uri": one["uri"]} for role, one in named.items() if one]
+
+
+def _dtypes(references: References) -> list[str]:
+    spec = references.workload.manifest.spec if references.workload else {}
+    tensors = list(spec.get("tensors", {}).values())
+    if not tensors and references.operation:
+        parameters = references.operation.manifest.spec
+        tensors = [
+            parameter.get("tensor") or parameter.get("scalar") or {}
+            for parameter in (*parameters["inputs"], *parameters["outputs"])
+        ]
+    return sorted({tensor["dtype"] for tensor in tensors if "dtype" in tensor})
+
+
+def _evidence(run: Manifest, references: References, policies: Policies) -> Evidence:
+    implementation = references.implementation.manifest.spec if references.implementation else None
+    facts = record_facts(run.spec, implementation, references_resolved=not references.unresolved)
+    return EVIDENCE_POLICIES[policies.evidence].assess(facts)
+
+
+def _evidence_doc(evidence: Evidence, publication: Publication, references: References, policies: Policies) -> Doc:
+    positions = {
+        EvidenceFact.SOURCE_CLAIM: publication.position,
+        EvidenceFact.REFERENCES_RESOLVED: max(publication.position, references.resolved_at),
+        EvidenceFact.SOURCE_AVAILABLE: references.implementation.since if references.implementation else 0,
+        EvidenceFact.RAW_EVIDENCE: publication.position,
+    }
+    return {
+        "level": evidence.level.value,
+        "contested": evidence.contested,
+        "policyVersion": policies.evidence,
+        "reasons": [{"fact": fact.value, "position": str(positions[fact])} for fact in evidence.reasons],
+        "missing": [fact.value for fact in evidence.missing],
+    }

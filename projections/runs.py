@@ -1,0 +1,176 @@
+"""Runs: the records that people cite."""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from domain.events import Event
+from domain.facts import AliasClaimed, Fact, ManifestRegistered, PolicyAdopted, RunIngested, SourceRegistered
+from domain.instants import with_seconds
+from domain.manifests import Kind
+from projections import identities, saves
+from projections.model import AS_OF, TEMPORAL, ReadModel, insert, json_list, put
+from projections.paging import Listing
+from projections.references import resolve
+from projections.run_records import Policies, Publication, names_of, row_of
+
+DDL = f"""
+CREATE TABLE publications (
+  digest TEXT PRIMARY KEY, position INTEGER NOT NULL, recorded_at TEXT NOT NULL, actor TEXT NOT NULL,
+  source TEXT NOT NULL, external_id TEXT, producer TEXT, published_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE runs (
+  digest TEXT NOT NULL, recorded_position INTEGER NOT NULL, observed_key TEXT NOT NULL, published_key TEXT NOT NULL,
+  status TEXT NOT NULL, source TEXT NOT NULL, external_id TEXT,
+  implementation TEXT NOT NULL, workload TEXT NOT NULL, protocol TEXT NOT NULL, environment TEXT NOT NULL,
+  operation TEXT, project TEXT, hardware TEXT, architecture TEXT, dtypes TEXT NOT NULL,
+  comparison_key TEXT, eligible INTEGER NOT NULL, value TEXT, low TEXT, high TEXT, lower_is_better INTEGER,
+  profile TEXT NOT NULL, level INTEGER NOT NULL, doc TEXT NOT NULL, {TEMPORAL}, PRIMARY KEY (digest, from_position)
+) STRICT;
+CREATE INDEX runs_recorded ON runs (recorded_position);
+CREATE INDEX runs_observed ON runs (observed_key, digest);
+CREATE INDEX runs_published ON runs (published_key, digest);
+CREATE INDEX runs_comparison_key ON runs (comparison_key);
+CREATE INDEX runs_from ON runs (from_position);
+CREATE INDEX runs_to ON runs (to_position) WHERE to_position IS NOT NULL;
+CREATE INDEX runs_source ON runs (source, external_id);
+CREATE INDEX runs_implementation ON runs (implementation);
+CREATE INDEX runs_workload ON runs (workload);
+CREATE INDEX runs_protocol ON runs (protocol);
+CREATE INDEX runs_environment ON runs (environment);
+CREATE INDEX runs_operation ON runs (operation);
+CREATE INDEX runs_project ON runs (project);
+CREATE INDEX runs_hardware ON runs (hardware);
+"""
+
+REFERRED_AS = {
+    Kind.SOFTWARE_PROJECT: "project",
+    Kind.OPERATION_SPEC: "operation",
+    Kind.WORKLOAD_CASE: "workload",
+    Kind.WORKLOAD_SUITE: "workload",
+    Kind.IMPLEMENTATION_REVISION: "implementation",
+    Kind.BENCHMARK_PROTOCOL: "protocol",
+    Kind.EXECUTION_ENVIRONMENT: "environment",
+}
+
+
+ORDERS = {
+    "RECORDED_AT": ("recorded_position",),
+    "OBSERVED_AT": ("observed_key", "digest"),
+    "PUBLISHED_AT": ("published_key", "digest"),
+}
+"""Newest first. Never by value: values compare inside a group only."""
+
+EQUALS = (
+    "operation",
+    "implementation",
+    "project",
+    "source",
+    "hardware",
+    "architecture",
+    "status",
+    "comparison_key",
+    "eligible",
+)
+RANGES = {
+    "observed_from": "observed_key >= :observed_from",
+    "observed_to": "observed_key < :observed_to",
+    "published_from": "published_key >= :published_from",
+    "published_to": "published_key < :published_to",
+    "level_at_least": "level >= :level_at_least",
+    "dtype": "EXISTS (SELECT 1 FROM json_each(dtypes) WHERE value = :dtype)",
+}
+
+
+def listing(criteria: Mapping[str, Any], order: str) -> Listing:
+    """Runs that meet all criteria: columns by equal value (``EQUALS``), or one of ``RANGES``."""
+    where = tuple(f"{name} = :{name}" if name in EQUALS else RANGES[name] for name in criteria)
+    return Listing("runs", ORDERS[order], where, criteria, descending=True)
+
+
+class Duplicate(msgspec.Struct, frozen=True):
+    """Another run that the same source published under the same external id in the same group."""
+
+    digest: str
+    of: str
+
+
+def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> list[Duplicate]:
+    """Runs flagged for each other: nothing is merged, a reader decides what they are."""
+    query = f"""
+      WITH held AS (SELECT * FROM runs WHERE {AS_OF})
+      SELECT other.digest, one.digest FROM held AS one JOIN held AS other
+        ON other.source = one.source AND other.external_id = one.external_id
+        AND other.comparison_key = one.comparison_key AND other.digest <> one.digest
+      WHERE one.digest IN (SELECT value FROM json_each(:digests)) ORDER BY other.recorded_position"""  # noqa: S608
+    return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
+
+
+def refresh(db: sqlite3.Connection, digest: str, position: int) -> None:
+    """Derive the row anew from what is known at the position."""
+    run = identities.registered(db, digest, position)
+    publication = Publication(*db.execute("SELECT * FROM publications WHERE digest = ?", (digest,)).fetchone())
+    if run is None:
+        return
+    row = row_of(
+        run.manifest,
+        publication,
+        resolve(db, run.manifest, position),
+        names_of(db, publication, run.manifest),
+        Policies(saves.policy(db, "ranking", position), saves.policy(db, "evidence", position)),
+    )
+    put(db, "runs", "digest", row, position)
+
+
+def _run_ingested(db: sqlite3.Connection, event: Event, fact: RunIngested) -> None:
+    row = {
+        "digest": fact.digest,
+        "position": event.position,
+        "recorded_at": event.recorded_at,
+        "actor": event.actor,
+        "source": fact.source,
+        "external_id": fact.external_id,
+        "producer": fact.producer,
+        "published_at": with_seconds(fact.published_at) if fact.published_at else None,
+    }
+    insert(db, "publications", row)
+    refresh(db, fact.digest, event.position)
+
+
+def _refresh_all(db: sqlite3.Connection, event: Event, column: str, value: str) -> None:
+    query = f"SELECT digest FROM runs WHERE {column} = ? AND to_position IS NULL ORDER BY digest"  # noqa: S608
+    for (digest,) in db.execute(query, (value,)).fetchall():
+        refresh(db, digest, event.position)
+
+
+def _manifest_registered(db: sqlite3.Connection, event: Event, fact: ManifestRegistered) -> None:
+    _refresh_all(db, event, REFERRED_AS[Kind(fact.kind)], fact.digest)
+
+
+def _alias_claimed(db: sqlite3.Connection, event: Event, fact: AliasClaimed) -> None:
+    _refresh_all(db, event, "operation", fact.target)
+
+
+def _source_registered(db: sqlite3.Connection, event: Event, fact: SourceRegistered) -> None:
+    _refresh_all(db, event, "source", fact.slug)
+
+
+def _policy_adopted(db: sqlite3.Connection, event: Event, _: Fact) -> None:
+    for (digest,) in db.execute("SELECT digest FROM runs WHERE to_position IS NULL ORDER BY digest").fetchall():
+        refresh(db, digest, event.position)
+
+
+READ_MODEL = ReadModel(
+    "runs",
+    1,
+    DDL,
+    {
+        RunIngested: _run_ingested,
+        ManifestRegistered: _manifest_registered,
+        AliasClaimed: _alias_claimed,
+        SourceRegistered: _source_registered,
+        PolicyAdopted: _policy_adopted,
+    },
+)

@@ -1,0 +1,185 @@
+"""The log: the only truth. Everything that the ``eventsourcing`` library is used for is in this module.
+
+It knows recorder ids (the library's, in commit order, with gaps on some databases); positions (dense, ours) are given
+by the follower, which numbers events as it reads them.
+"""
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from eventsourcing.application import Application
+from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
+from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore, SQLiteFactory
+
+from domain.events import Committed, Recorded, decode_state, encode_state
+
+LOCK_TIMEOUT_S = 30
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request under an idempotency key, and the answer that it got. ``id`` is the ``cause`` of its events."""
+
+    principal: str
+    mutation: str
+    key: str
+    body_digest: str
+    id: str
+    answer: bytes
+
+
+class AlreadyRecorded(Exception):
+    """Somebody else appended to one of these streams, or used this idempotency key, since we looked."""
+
+
+_REQUESTS: Final = """CREATE TABLE IF NOT EXISTS requests (
+  principal TEXT, mutation TEXT, key TEXT, body_digest TEXT, id TEXT, answer BLOB, PRIMARY KEY (principal, mutation, key)
+) WITHOUT ROWID"""
+
+
+class _Mapper(Mapper[str]):
+    """Plain event names and canonical state, instead of class paths and transcodings."""
+
+    def to_stored_event(self, domain_event: Any) -> StoredEvent:
+        return StoredEvent(
+            originator_id=domain_event.originator_id,
+            originator_version=domain_event.originator_version,
+            topic=type(domain_event.fact).__name__,
+            state=encode_state(domain_event),
+        )
+
+    def to_domain_event(self, stored_event: StoredEvent) -> Any:
+        return decode_state(
+            str(stored_event.originator_id),
+            stored_event.originator_version,
+            stored_event.topic,
+            stored_event.state,
+        )
+
+
+class _Recorder(SQLiteApplicationRecorder):
+    """Keeps requests in the transaction of their events, and reads many streams at once."""
+
+    def construct_create_table_statements(self) -> list[str]:
+        return [*super().construct_create_table_statements(), _REQUESTS]
+
+    def _insert_events(
+        self,
+        c: SQLiteCursor,
+        stored_events: Sequence[StoredEvent],
+        *,
+        request: Request | None = None,
+        **kwargs: Any,
+    ) -> Sequence[int] | None:
+        if request is not None:
+            # The unique key is taken first: a retry that races its first try waits here, then fails as a whole.
+            c.execute("INSERT INTO requests VALUES (?,?,?,?,?,?)", msgspec.structs.astuple(request))
+        return super()._insert_events(c, stored_events, **kwargs)
+
+    def select_streams(self, streams: Iterable[str]) -> list[tuple[str, int, str, bytes]]:
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(
+                f"SELECT originator_id, originator_version, topic, state FROM {self.events_table_name}"  # noqa: S608
+                " WHERE originator_id IN (SELECT value FROM json_each(?)) ORDER BY originator_id, originator_version",
+                (msgspec.json.encode(list(streams)).decode(),),
+            )
+            return [tuple(row) for row in c.fetchall()]
+
+    def select_request(self, principal: str, mutation: str, key: str) -> Request | None:
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(
+                "SELECT * FROM requests WHERE principal = ? AND mutation = ? AND key = ?", (principal, mutation, key)
+            )
+            row = c.fetchone()
+            return Request(*row) if row else None
+
+    def select_latest(self) -> int:
+        with self.datastore.transaction(commit=False) as c:
+            return self._max_notification_id(c) or 0
+
+
+class _Factory(SQLiteFactory):
+    application_recorder_class = _Recorder
+
+
+class _Log(Application[str]):
+    name = "kernelindex"
+
+    def construct_factory(self, env: Any) -> _Factory:
+        return _Factory(env)
+
+    def construct_mapper(self) -> _Mapper:
+        return _Mapper(transcoder=self.construct_transcoder())
+
+
+class EventLog:
+    """An append-only log in one SQLite file. Its methods block: call them off the event loop."""
+
+    def __init__(self, path: Path) -> None:
+        self._application = _Log(
+            {
+                "SQLITE_DBNAME": os.fspath(path),
+                "SQLITE_LOCK_TIMEOUT": str(LOCK_TIMEOUT_S),
+                "ORIGINATOR_ID_TYPE": "text",
+            }
+        )
+        # In the library's pool readers queue behind a writer that waits, so readers have a pool of their own.
+        self._reader = _Recorder(
+            SQLiteDatastore(os.fspath(path), lock_timeout=LOCK_TIMEOUT_S, originator_id_type="text")
+        )
+        self._watcher = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._version = self._data_version()
+
+    def append(self, events: Sequence[Recorded], request: Request | None = None) -> int:
+        """Append all events and the request, or nothing. Answers the recorder id of the last event (0 for none).
+
+        Raises :class:`AlreadyRecorded` where a stream has moved on or the request's key was used.
+        """
+        try:
+            if not events:
+                self._application.recorder.insert_events([], request=request)
+                return 0
+            return self._application.save(*events, request=request)[-1].notification.id
+        except IntegrityError as error:
+            raise AlreadyRecorded from error
+
+    def load(self, streams: Collection[str]) -> Mapping[str, list[Recorded]]:
+        """The whole history of each of these streams that has any."""
+        rows = self._reader.select_streams(streams)
+        return {
+            stream: [decode_state(*row) for row in group] for stream, group in groupby(rows, key=lambda row: row[0])
+        }
+
+    def read(self, after: int, limit: int) -> list[Committed]:
+        """At most ``limit`` events with recorder ids above ``after``, in the order in which they were committed."""
+        found = self._reader.select_notifications(after, limit, inclusive_of_start=False)
+        return [
+            Committed(item.id, decode_state(str(item.originator_id), item.originator_version, item.topic, item.state))
+            for item in found
+        ]
+
+    def request(self, principal: str, mutation: str, key: str) -> Request | None:
+        """What was answered under this idempotency key."""
+        return self._reader.select_request(principal, mutation, key)
+
+    def latest(self) -> int:
+        """The recorder id of the last committed event (0 for none)."""
+        return self._reader.select_latest()
+
+    def changed(self) -> bool:
+        """Whether any connection, of this process or another, has committed since the last call. Takes microseconds."""
+        before, self._version = self._version, self._data_version()
+        return self._version != before
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._application.close()
+        self._reader.datastore.close()
+        self._watcher.close()
+
+    def _data_version(self) -> int:
+        return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])

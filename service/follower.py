@@ -1,0 +1,104 @@
+"""The follower carries events from the log into the views, and wakes who waits for them.
+
+Live, catch-up and replay are one path: read what follows the views' own position, apply whole saves, again.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+
+import structlog
+
+from domain.events import Committed, UnknownEventType
+from projections import saves
+from projections.saves import Save, UnknownPolicy
+from projections.views import Views
+from service.event_log import EventLog
+
+BATCH = 1000
+POLL_S = 0.01
+RETRY_S = 1.0
+
+_logger = structlog.get_logger()
+
+
+class Follower:
+    """Keeps views level with a log. ``head`` is the save that they reflect; ``failure`` says why it has stopped."""
+
+    def __init__(self, log: EventLog, views: Views) -> None:
+        self.log = log
+        self.views = views
+        self.head: Save = saves.NOTHING
+        self.failure: Exception | None = None
+        self._advanced = asyncio.Condition()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def catch_up(self) -> Save:
+        """Apply everything that the log holds now."""
+        self.head = await self.views.read(saves.head)
+        while batch := await self._next_saves():
+            self.head = await self.views.apply(self.head, batch)
+        async with self._advanced:
+            self._advanced.notify_all()
+        return self.head
+
+    def start(self) -> None:
+        """Go on following until :meth:`stop`."""
+        self._task = asyncio.create_task(self._follow(), name="follower")
+
+    async def stop(self) -> None:
+        """Stop following; what was begun is finished or rolled back."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def wait_for(self, recorder_id: int) -> int:
+        """Wait until the views reflect the save that this recorder id belongs to, and answer its position."""
+        self._wake.set()
+        async with self._advanced:
+            await self._advanced.wait_for(lambda: self.head.recorder_id >= recorder_id or self.failure)
+        if self.failure:
+            raise self.failure
+        return self.views.peek(lambda db: saves.position_of(db, recorder_id)) or self.head.position
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self.catch_up()
+            except (UnknownEventType, UnknownPolicy) as failure:
+                # Going on would show answers that this release can't know to be right.
+                await self._fail(failure)
+                return
+            except sqlite3.Error:
+                # A full disk or a lock that outlasts its timeout may pass; the views were left as they were.
+                _logger.exception("follower failed, will try again", position=self.head.position)
+                await asyncio.sleep(RETRY_S)
+            await self._sleep()
+
+    async def _sleep(self) -> None:
+        """Until this process writes, or another has: SQLite tells no one, so its data version is polled."""
+        while not self._wake.is_set() and not self.log.changed():
+            try:
+                await asyncio.wait_for(self._wake.wait(), POLL_S)
+            except TimeoutError:
+                continue
+        self._wake.clear()
+
+    async def _fail(self, failure: Exception) -> None:
+        _logger.error("follower stopped", reason=str(failure), position=self.head.position)
+        self.failure = failure
+        async with self._advanced:
+            self._advanced.notify_all()
+
+    async def _next_saves(self) -> Sequence[Committed]:
+        """The next events behind the head, cut at the end of a save: a save is one moment."""
+        limit = BATCH
+        while True:
+            found = await asyncio.to_thread(self.log.read, self.head.recorder_id, limit)
+            end = len(found)
+            while end and not found[end - 1].recorded.cause.ends_save:
+                end -= 1
+            if end or len(found) < limit:
+                return found[:end]
+            limit *= 4

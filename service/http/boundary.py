@@ -1,0 +1,68 @@
+"""The outermost layer of the application: an id for each request, and the last word on what nothing else caught."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
+
+from service.errors_out import unexpected
+
+SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+
+
+def encode_errors(*errors: Any) -> bytes:
+    """The JSON body of an answer that has only errors, each a ``GraphQLError``."""
+    return msgspec.json.encode({"errors": [error.formatted for error in errors]})
+
+
+class RequestBoundary:
+    """ASGI middleware: ``X-Request-Id`` on every answer, bound in the log's context, and no exception gets past it.
+
+    The id is the one that came in, if it is harmless to print, else one of ``make_id``. An exception is logged and
+    answered 500 ``INTERNAL``; where the answer has already begun, the server is left to cut it off.
+    """
+
+    def __init__(self, app: ASGIApp, make_id: Callable[[], str]) -> None:
+        self.app = app
+        self.make_id = make_id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection; lifespan messages pass through."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        came = Headers(scope=scope).get("x-request-id", "")
+        request_id = came if SAFE_ID.match(came) else self.make_id()
+        with bound_contextvars(request_id=request_id):
+            await self._run(scope, receive, send, (b"x-request-id", request_id.encode()))
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send, header: tuple[bytes, bytes]) -> None:
+        begun = False
+
+        async def marked(message: Message) -> None:
+            nonlocal begun
+            if message["type"] in ("http.response.start", "websocket.accept"):
+                begun = True
+                message["headers"] = [*message.get("headers", ()), header]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, marked)
+        except Exception as error:
+            if begun or scope["type"] != "http":
+                raise
+            await self._apologise(error, marked)
+
+    async def _apologise(self, error: Exception, send: Send) -> None:
+        body = encode_errors(unexpected(error))
+        headers = [
+            (b"content-type", b"application/json; charset=utf-8"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+        ]
+        await send({"type": "http.response.start", "status": 500, "headers": headers})
+        await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,180 @@
+"""Query texts, parsed and validated once, within the limits, for every transport.
+
+One :class:`Documents` serves one schema. It is given to the schema among its ``extensions``, which call it for each
+operation: whatever is executed through the schema, over HTTP, a WebSocket or SSE, has been checked, and a text that is
+known is neither parsed nor validated again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from graphql import (
+    DocumentNode,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    parse,
+    specified_rules,
+)
+from strawberry import Schema
+from strawberry.extensions import SchemaExtension
+from strawberry.schema.schema import validate_document
+
+from domain.errors import ErrorCode
+from service.errors_out import document_error, execution_error, refused
+from service.limits import Limits, TooComplex, limits_rule
+from service.query_cost import cost_operation, length_of
+
+TOKEN_BYTES: Final = 640  # what a token takes with its node when parsed, as measured
+KEPT_COSTS: Final = 64  # per document: one for each combination of page sizes
+
+
+class DocumentRejected(Exception):
+    """A query text that is not run: its errors, each with a code, and the document if it could be parsed."""
+
+    def __init__(self, errors: Sequence[GraphQLError], document: DocumentNode | None) -> None:
+        super().__init__("; ".join(error.message for error in errors))
+        self.errors = [document_error(error) for error in errors]
+        self.document = document
+
+
+class Prepared:
+    """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly."""
+
+    def __init__(self, text: str, document: DocumentNode, schema: GraphQLSchema, limits: Limits) -> None:
+        self.text = text
+        self.document = document
+        self.weight = len(text) + TOKEN_BYTES * _count_tokens(document)
+        self._schema = schema
+        self._limits = limits
+        self._operations = {
+            node.name.value if node.name else None: node
+            for node in document.definitions
+            if isinstance(node, OperationDefinitionNode)
+        }
+        self._deciding: dict[str | None, tuple[str, ...]] = {}
+        self._costs: dict[tuple[Any, ...], int] = {}
+
+    def operation(self, name: str | None) -> OperationDefinitionNode:
+        """The operation of that name, or the only one. Raises ``Refused``: there is never a guess at which was meant."""
+        names = ", ".join(str(known) for known in self._operations)
+        if name is not None and name not in self._operations:
+            raise refused(
+                ErrorCode.BAD_REQUEST, f"There is no operation {name!r} in the document: it has {names}"[:500]
+            )
+        if name is None and len(self._operations) > 1:
+            raise refused(
+                ErrorCode.BAD_REQUEST,
+                f"The document has several operations: {names}"[:500],
+                remedy="say which one to run in operationName",
+            )
+        if not self._operations:
+            raise refused(ErrorCode.BAD_REQUEST, "The document has no operation")
+        return self._operations[name] if name is not None else next(iter(self._operations.values()))
+
+    def cost(self, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
+        """What an operation of this document costs with these variables."""
+        name = operation.name.value if operation.name else None
+        key: tuple[Any, ...] | None = None
+        if name in self._deciding:
+            key = (name, *(_length(variables, variable) for variable in self._deciding[name]))
+            if key in self._costs:
+                return self._costs[key]
+        costing = cost_operation(self._schema, self.document, operation, variables, self._limits)
+        self._deciding[name] = tuple(costing.lengths)
+        if len(self._costs) >= KEPT_COSTS:
+            self._costs.clear()
+        self._costs[name, *(_length(variables, variable) for variable in costing.lengths)] = costing.total
+        return costing.total
+
+
+def _length(variables: Mapping[str, Any], name: str) -> int | str | None:
+    return length_of(variables[name]) if name in variables else "absent"
+
+
+def _count_tokens(document: DocumentNode) -> int:
+    token = document.loc.start_token if document.loc else None
+    count = 0
+    while token:
+        count += 1
+        token = token.next
+    return count
+
+
+class Documents:
+    """The query texts of one schema: the ones used last stay prepared, bounded in number and in bytes.
+
+    ``max_cost`` gives the limit on cost for a context, ``limits.cost`` where it is not given.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        max_cost: Callable[[Any], int] | None = None,
+        entries: int = 1_000,
+        max_bytes: int = 32 * 1024 * 1024,
+    ) -> None:
+        self.limits = limits
+        self.max_cost = max_cost or (lambda _context: limits.cost)
+        self.rules = (limits_rule(limits), *specified_rules)
+        self.entries = entries
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def prepare(self, schema: Schema, text: str) -> Prepared:
+        """The document of a text. Raises :class:`DocumentRejected`; what is rejected is not kept."""
+        if known := self._kept.get(text):
+            self._kept.move_to_end(text)
+            return known
+        core = schema._schema  # noqa: SLF001 - Strawberry has no other way to it
+        try:
+            document = parse(text, max_tokens=self.limits.tokens)
+        except GraphQLError as error:
+            raise DocumentRejected([error], None) from None
+        if errors := validate_document(core, document, self.rules):
+            raise DocumentRejected(errors, document)
+        prepared = Prepared(text, document, core, self.limits)
+        self._keep(prepared)
+        return prepared
+
+    def _keep(self, prepared: Prepared) -> None:
+        self._kept[prepared.text] = prepared
+        self.bytes += prepared.weight
+        while len(self._kept) > self.entries or self.bytes > self.max_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self.bytes -= oldest.weight
+
+    def check_cost(self, cost: int, context: Any, operation: OperationDefinitionNode) -> None:
+        """Raises :class:`TooComplex` where the cost is over what this context may ask for."""
+        if cost > (limit := self.max_cost(context)):
+            remedy = "ask for smaller pages or fewer nested lists, and follow the cursors"
+            raise TooComplex("costs", cost, limit, remedy, operation)
+
+    def __call__(self) -> SchemaExtension:
+        """The extension for one operation, as Strawberry asks for it."""
+        return _PreparedDocument(self)
+
+
+class _PreparedDocument(SchemaExtension):
+    """Puts the prepared document in the place of parsing and validation, and masks the errors of streams."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._errors: list[GraphQLError] = []
+
+    def on_parse(self) -> Iterator[None]:
+        context = self.execution_context
+        context.parse_options = {"max_tokens": self._documents.limits.tokens}
+        try:
+            context.graphql_document = self._documents.prepare(context.schema, context.query or "").document
+        except DocumentRejected as rejected:
+            # One that could not be parsed is left to Strawberry: only errors of its own parsing end well in a stream.
+            context.graphql_document = rejected.document
+            self._errors = rejected.errors
+        yield

@@ -1,0 +1,31 @@
+"""Settings. Each is an environment variable ``KERNELINDEX_…`` with a safe default."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What an operator can choose. The description of a field is its reason."""
+
+    model_config = SettingsConfigDict(env_prefix="KERNELINDEX_", extra="ignore", frozen=True)
+
+    data_dir: Path = Field(Path("kernelindex-data"), description="the folder of the log and the views; back up the log")
+    base_url: str = Field(
+        "http://127.0.0.1:8000", description="where readers reach this index: permalinks begin with it"
+    )
+    log_origin: str = Field(
+        "kernelindex.localhost/log",
+        description="the name of a new log, for ever in its first event; take a domain that you hold",
+    )
+    host: str = Field("127.0.0.1", description="the address to serve on; loopback unless you say otherwise")
+    port: int = Field(8000, ge=0, le=65535, description="the port to serve on")
+    allow_unauthenticated_writes: bool = Field(
+        default=False, description="let anybody who reaches the server write; for trying things out, never in public"
+    )
+    query_timeout_s: float = Field(10.0, gt=0, description="a query that takes longer is stopped")
+    min_position_wait_s: float = Field(
+        5.0, ge=0, description="how long a query may wait for the position that X-KernelIndex-Min-Position asks for"
+    )
+    max_lag_events: int = Field(10_000, ge=0, description="/readyz says no while the views are further behind the log")
