@@ -259,5 +259,7 @@ def _text_fault(text: str) -> str | None:
 
 
 def _text_problem(path: Path, text: str, fault: str) -> Problem:
-    remedy = "write the whole character" if "surrogate" in fault else f"write it as {shown(normalize('NFC', text))}"
+    remedy = (
+        "write the whole character" if "surrogate" in fault else f"normalise it to NFC: {shown(normalize('NFC', text))}"
+    )
     return Problem(code=ErrorCode.INVALID_TEXT, message=f"{shown(text)} {fault}", path=path_text(path), remedy=remedy)

@@ -45,16 +45,17 @@ class Match(msgspec.Struct, frozen=True):
     kind: str
 
 
-def matches(db: sqlite3.Connection, text: str, position: int) -> list[Match]:
-    """What this id means: a whole digest, an alias, or a prefix of at least 8 hex digits.
+def matches(db: sqlite3.Connection, text: str, position: int, kinds: Iterable[str]) -> list[Match]:
+    """What this id means among objects of these kinds: a whole digest, an alias, or a prefix of at least 8 hex digits.
 
     No match: unknown. Several: the prefix is ambiguous, and these are (at most 20 of) its candidates.
     """
-    names: dict[str, Any] = {"position": position}
+    names: dict[str, Any] = {"position": position, "kinds": json_list(kinds)}
     if is_digest(text):
         return _with_prefix(db, text, names)
     row = db.execute(
-        "SELECT target FROM aliases WHERE alias = :alias AND from_position <= :position", {"alias": text} | names
+        "SELECT target FROM aliases WHERE alias = :alias AND from_position <= :position",
+        {"alias": text, "position": position},
     ).fetchone()
     if row:
         return [Match(row[0], "Source")] if row[0].startswith("source/") else _with_prefix(db, row[0], names)
@@ -122,7 +123,8 @@ def _parsed(digest: str, canonical: bytes) -> Manifest:
 
 
 def _with_prefix(db: sqlite3.Connection, prefix: str, names: dict[str, Any]) -> list[Match]:
-    query = f"""SELECT digest, kind FROM manifests WHERE digest >= :low AND digest <= :high AND {AS_OF}
+    query = f"""SELECT digest, kind FROM manifests 
+      WHERE digest >= :low AND digest <= :high AND kind IN (SELECT value FROM json_each(:kinds)) AND {AS_OF}
       ORDER BY digest LIMIT {MAX_CANDIDATES}"""  # noqa: S608
     # "g" sorts behind every hex digit.
     rows = db.execute(query, {"low": prefix, "high": prefix + "g"} | names).fetchall()

@@ -21,7 +21,7 @@ def describe(manifest: Manifest) -> Doc:
     spec = manifest.spec
     return node("Project", manifest) | {
         "name": spec["name"],
-        "kind": spec.get("kind", "unspecified").upper(),
+        "kind": spec["kind"].upper() if "kind" in spec else None,
         "repository": spec.get("repository"),
         "homepage": spec.get("homepage"),
         "host": spec.get("host"),

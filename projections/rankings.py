@@ -44,6 +44,17 @@ class Standing(msgspec.Struct, frozen=True):
     placed: tuple[Placed, ...]
     places: dict[str, int]
 
+    def place_of(self, run: str) -> Placed | None:
+        """The place of a run, if it is ranked."""
+        index = self.places.get(run)
+        return None if index is None else self.placed[index]
+
+    def ratio_to_leader(self, placed: Placed) -> float | None:
+        """How far behind the leader's value: 1 for the leader, above 1 for worse ones."""
+        value, leader = placed.entry.value, self.placed[0].entry.value
+        worse, better = (value, leader) if self.group.lower_is_better else (leader, value)
+        return float(worse / better) if better else None
+
 
 def groups(db: sqlite3.Connection, keys: Iterable[str], position: int) -> dict[str, Group]:
     """The groups of these comparison keys that have a ranked run at the position."""
@@ -150,9 +161,20 @@ def _group_of(db: sqlite3.Connection, key: str) -> dict[str, Any]:
     return row | {"doc": document_text(doc)}
 
 
+def _policy_adopted(db: sqlite3.Connection, event: Event, fact: PolicyAdopted) -> None:
+    _runs_changed(db, event, fact)
+    if fact.name == "ranking":
+        query = "SELECT comparison_key FROM rankings WHERE to_position IS NULL AND from_position < ? ORDER BY 1"
+        for (key,) in db.execute(query, (event.position,)).fetchall():
+            _change(db, key, 0, 0, event.position)
+
+
 READ_MODEL = ReadModel(
     "rankings",
     1,
     DDL,
-    dict.fromkeys((RunIngested, ManifestRegistered, AliasClaimed, SourceRegistered, PolicyAdopted), _runs_changed),
+    {
+        **dict.fromkeys((RunIngested, ManifestRegistered, AliasClaimed, SourceRegistered), _runs_changed),
+        PolicyAdopted: _policy_adopted,
+    },
 )

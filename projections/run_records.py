@@ -137,7 +137,7 @@ def _document(
         "observedAt": with_seconds(spec["observedAt"]),
         "publishedAt": publication.published_at or publication.recorded_at,
         "recordedAt": publication.recorded_at,
-        "position": str(publication.position),
+        "position": publication.position,
         "primary": _measurement(primary) if primary else None,
         "measurements": [_measurement(measurement) for measurement in measurements(spec)],
         "sourceMetrics": [
@@ -272,6 +272,6 @@ def _evidence_doc(evidence: Evidence, publication: Publication, references: Refe
         "level": evidence.level.value,
         "contested": evidence.contested,
         "policyVersion": policies.evidence,
-        "reasons": [{"fact": fact.value, "position": str(positions[fact])} for fact in evidence.reasons],
+        "reasons": [{"fact": fact.value, "position": positions[fact]} for fact in evidence.reasons],
         "missing": [fact.value for fact in evidence.missing],
     }

@@ -17,6 +17,10 @@ from typing import Any, Final
 
 import structlog
 from graphql import GraphQLError, GraphQLSyntaxError
+from strawberry import Schema
+from strawberry.exceptions import MissingQueryError
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types import ExecutionContext
 from structlog.contextvars import get_contextvars
 
 from domain.errors import ErrorCode, KernelIndexError, Problem
@@ -48,6 +52,13 @@ STATUS: Final[Mapping[ErrorCode, HTTPStatus]] = {
     ErrorCode.QUERY_TIMEOUT: HTTPStatus.GATEWAY_TIMEOUT,
     ErrorCode.INTERNAL: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
+
+
+class QuietSchema(Schema):
+    """A schema that leaves logging to this module: Strawberry's own logs every mistyped query with a traceback."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Nothing: what must be logged is, where it is masked."""
 
 
 class Refused(KernelIndexError):
@@ -130,6 +141,8 @@ def execution_error(error: GraphQLError) -> GraphQLError:
     if _is_about_values(error):
         return _retold(error, _readable(error), {"code": ErrorCode.BAD_REQUEST, **_of_cause(error)})
     cause = _cause(error)
+    if isinstance(cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError):
+        return _retold(error, error.message, {"code": ErrorCode.BAD_REQUEST})
     told = foreseen(cause) if isinstance(cause, KernelIndexError) else unexpected(cause, path=error.path)
     return _retold(error, told.message, told.extensions or {})
 
@@ -156,7 +169,7 @@ def _cause(error: GraphQLError) -> BaseException:
 
 def _code(error: GraphQLError) -> ErrorCode | None:
     code = (error.extensions or {}).get("code")
-    return ErrorCode(code) if code in CODES else None
+    return ErrorCode(str(code)) if code in CODES else None
 
 
 def _of_cause(error: GraphQLError) -> dict[str, Any]:

@@ -74,6 +74,11 @@ class Ledger:
         self._now = now
         self._new_id = new_id
 
+    async def preview(self, commands: Sequence[Command], principal: Principal) -> tuple[Result, ...]:
+        """What would become of commands, without appending anything."""
+        _, results, _ = await asyncio.to_thread(self._decide, commands, principal)
+        return results
+
     async def handle(
         self, commands: Sequence[Command], principal: Principal, idempotency: Idempotency | None = None
     ) -> Answer:

@@ -4,16 +4,32 @@ Patterns are written in the syntax that JSON Schema, Python and Rust share, with
 script's digits here. A description serves twice: in the published schema, and as the remedy of a problem.
 """
 
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 from typing_extensions import TypedDict
 
 from domain.durations import DURATION_PATTERN, duration_ns
-from domain.identity import API_VERSION
-from domain.json_text import MAX_INTEGER
+from domain.json_text import MAX_INTEGER, shown
+
+T = TypeVar("T")
+K = TypeVar("K")
 
 STRICT: Final = ConfigDict(extra="forbid", strict=True)
+
+# A megabyte of wrong items would become gigabytes of errors: after a wrong step nothing more is looked at.
+_STEP: Final = 64
 
 # Control characters, and the ones that reorder the text after them (U+202A to U+202E, U+2066 to U+2069).
 LINE_PATTERN: Final = r"^[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
@@ -41,14 +57,41 @@ def _nanoseconds(value: Any) -> Any:
 def _exact(value: Any) -> Any:
     # A float field would round it silently.
     if type(value) is int and not -MAX_INTEGER <= value <= MAX_INTEGER:
-        raise ValueError(f"integers end at ±{MAX_INTEGER}")
+        raise ValueError(f"{shown(value)} is an integer beyond ±{MAX_INTEGER}, which not every reader holds exactly")
     return value
+
+
+def _list_in_steps(items: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    if not isinstance(items, list) or len(items) <= _STEP:
+        return validate(items)
+    accepted = []
+    for start in range(0, len(items), _STEP):
+        try:
+            accepted += validate(items[start : start + _STEP])
+        except ValidationError:
+            # Once more from the first item, so that the error counts from there too.
+            return validate(items[: start + _STEP])
+    return accepted
+
+
+def _map_in_steps(members: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    if not isinstance(members, dict) or len(members) <= _STEP:
+        return validate(members)
+    accepted: dict[str, Any] = {}
+    waiting: Iterator[tuple[str, Any]] = iter(members.items())
+    while step := dict(islice(waiting, _STEP)):
+        accepted |= validate(step)
+    return accepted
 
 
 def _as_set(items: list[str]) -> list[str]:
     # By UTF-16 code units, as RFC 8785 orders keys, so that every language sorts alike.
     return sorted(set(items), key=lambda item: item.encode("utf-16-be"))
 
+
+List: TypeAlias = Annotated[list[T], WrapValidator(_list_in_steps)]
+FilledList: TypeAlias = Annotated[list[T], Field(min_length=1), WrapValidator(_list_in_steps)]
+Map: TypeAlias = Annotated[dict[K, T], WrapValidator(_map_in_steps)]
 
 ONE_LINE: Final = Field(pattern=LINE_PATTERN, description=_ON_ONE_LINE)
 Line50: TypeAlias = Annotated[str, Field(max_length=50), ONE_LINE]
@@ -105,17 +148,17 @@ _INTEGER_SCHEMA: Final = {"type": "integer", "minimum": -MAX_INTEGER, "maximum":
 Natural: TypeAlias = Annotated[
     Annotated[int, _NATURAL] | Annotated[int, _NATURAL, BeforeValidator(_whole)],
     _EITHER,
-    WithJsonSchema({**_NATURAL_SCHEMA, "description": "an integer from 0"}),
+    WithJsonSchema({**_NATURAL_SCHEMA, "description": "an integer from 0, below 2^53"}),
 ]
 Positive: TypeAlias = Annotated[
     Annotated[int, _POSITIVE] | Annotated[int, _POSITIVE, BeforeValidator(_whole)],
     _EITHER,
-    WithJsonSchema({**_POSITIVE_SCHEMA, "description": "an integer from 1"}),
+    WithJsonSchema({**_POSITIVE_SCHEMA, "description": "an integer from 1, below 2^53"}),
 ]
 Integer: TypeAlias = Annotated[
     Annotated[int, _INTEGER] | Annotated[int, _INTEGER, BeforeValidator(_whole)],
     _EITHER,
-    WithJsonSchema({**_INTEGER_SCHEMA, "description": "an integer"}),
+    WithJsonSchema({**_INTEGER_SCHEMA, "description": "an integer within ±(2^53 - 1)"}),
 ]
 Duration: TypeAlias = Annotated[
     Annotated[int, _NATURAL] | Annotated[int, _NATURAL, BeforeValidator(_nanoseconds)],
@@ -147,13 +190,12 @@ NumberAbove0: TypeAlias = Annotated[
 ]
 Ratio: TypeAlias = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="a ratio from 0 to 1")]
 
-KeySet: TypeAlias = Annotated[list[Key], AfterValidator(_as_set)]
-Line50Set: TypeAlias = Annotated[list[Line50], AfterValidator(_as_set)]
-Line100Set: TypeAlias = Annotated[list[Line100], AfterValidator(_as_set)]
-Line200Set: TypeAlias = Annotated[list[Line200], AfterValidator(_as_set)]
+KeySet: TypeAlias = Annotated[List[Key], AfterValidator(_as_set)]
+Line50Set: TypeAlias = Annotated[List[Line50], AfterValidator(_as_set)]
+Line100Set: TypeAlias = Annotated[List[Line100], AfterValidator(_as_set)]
+Line200Set: TypeAlias = Annotated[List[Line200], AfterValidator(_as_set)]
 
 ApiVersion: TypeAlias = Literal["kernelindex.dev/v1alpha1"]
-API_VERSIONS: Final = (API_VERSION,)
 
 
 class Author(TypedDict):
@@ -178,9 +220,9 @@ class Metadata(TypedDict):
     name: Name
     title: NotRequired[Line200]
     description: NotRequired[Prose2000]
-    labels: NotRequired[dict[Key, Line200]]
-    authors: NotRequired[list[Author]]
-    sourceRefs: NotRequired[list[SourceRef]]
+    labels: NotRequired[Map[Key, Line200]]
+    authors: NotRequired[List[Author]]
+    sourceRefs: NotRequired[List[SourceRef]]
 
 
 class Artifact(TypedDict):

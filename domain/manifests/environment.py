@@ -12,6 +12,7 @@ from domain.manifests.common import (
     Line100,
     Line200,
     Line500,
+    Map,
     Metadata,
     NumberAbove0,
     Positive,
@@ -49,7 +50,7 @@ class Software(TypedDict):
     cudaToolkit: NotRequired[Line100]
     compiler: NotRequired[Line200]
     framework: NotRequired[Framework]
-    libraries: NotRequired[dict[Key, Line100]]
+    libraries: NotRequired[Map[Key, Line100]]
 
 
 class DeviceSettings(TypedDict):
@@ -60,7 +61,7 @@ class DeviceSettings(TypedDict):
     powerLimitWatts: NotRequired[NumberAbove0]
     persistenceMode: NotRequired[bool]
     eccEnabled: NotRequired[bool]
-    environmentVariables: NotRequired[dict[Line200, Line500]]
+    environmentVariables: NotRequired[Map[Line200, Line500]]
 
 
 class EnvironmentSpec(TypedDict):

@@ -18,6 +18,8 @@ from domain.manifests.common import (
     Line200Set,
     Line500,
     Line2000,
+    List,
+    Map,
     Metadata,
     Name,
     Positive,
@@ -90,7 +92,7 @@ class BuildVariant(TypedDict):
     __pydantic_config__ = STRICT  # type: ignore[misc]
     name: Name
     install: Install
-    requirements: NotRequired[dict[Key, Line200]]
+    requirements: NotRequired[Map[Key, Line200]]
 
 
 class LicenseEvidence(TypedDict):
@@ -119,7 +121,7 @@ class ImplementationSpec(TypedDict):
     callable: Callable
     support: Support
     source: NotRequired[SourceFile]
-    buildVariants: NotRequired[list[BuildVariant]]
+    buildVariants: NotRequired[List[BuildVariant]]
     licensing: Licensing
 
 

@@ -5,7 +5,19 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from domain.manifests.common import STRICT, ApiVersion, Artifact, Integer, Key, Metadata, Prose2000, Size, Slug
+from domain.manifests.common import (
+    STRICT,
+    ApiVersion,
+    Artifact,
+    FilledList,
+    Integer,
+    Key,
+    Map,
+    Metadata,
+    Prose2000,
+    Size,
+    Slug,
+)
 
 AxisExpression: TypeAlias = Annotated[
     str,
@@ -33,7 +45,7 @@ class TensorType(TypedDict):
     """Shape over axis names and sizes, element type and memory layout."""
 
     __pydantic_config__ = STRICT  # type: ignore[misc]
-    shape: Annotated[list[Size], Field(min_length=1)]
+    shape: FilledList[Size]
     dtype: Key
     layout: NotRequired[Literal["row_major", "col_major", "contiguous", "strided"]]
 
@@ -76,9 +88,9 @@ class OperationBody(TypedDict):
 
     __pydantic_config__ = STRICT  # type: ignore[misc]
     family: Slug
-    axes: dict[Key, Axis]
-    inputs: Annotated[list[Parameter], Field(min_length=1)]
-    outputs: Annotated[list[Parameter], Field(min_length=1)]
+    axes: Map[Key, Axis]
+    inputs: FilledList[Parameter]
+    outputs: FilledList[Parameter]
     semantics: Semantics
     reference: NotRequired[Reference]
 

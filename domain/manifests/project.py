@@ -4,7 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from domain.manifests.common import STRICT, ApiVersion, Key, Line200, Line2000, Metadata
+from domain.manifests.common import STRICT, ApiVersion, Key, Line200, Line2000, List, Metadata
 
 
 class ProjectHost(TypedDict):
@@ -32,7 +32,7 @@ class ProjectSpec(TypedDict):
     repository: NotRequired[Line2000]
     homepage: NotRequired[Line2000]
     host: NotRequired[ProjectHost]
-    packages: NotRequired[list[Package]]
+    packages: NotRequired[List[Package]]
 
 
 class SoftwareProject(TypedDict):

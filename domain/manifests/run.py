@@ -17,6 +17,8 @@ from domain.manifests.common import (
     Line200,
     Line500,
     Line2000,
+    List,
+    Map,
     Metadata,
     Number,
     NumberFrom0,
@@ -115,7 +117,7 @@ class SourceNative(TypedDict):
     source: Slug
     benchmark: NotRequired[Line200]
     externalId: NotRequired[Line500]
-    metrics: NotRequired[dict[Key, Number]]
+    metrics: NotRequired[Map[Key, Number]]
 
 
 class HarnessRevision(TypedDict):
@@ -146,7 +148,7 @@ class RunSpec(TypedDict):
     status: Status
     correctness: NotRequired[RunCorrectness]
     timing: NotRequired[Timing]
-    measurements: NotRequired[list[Measurement]]
+    measurements: NotRequired[List[Measurement]]
     sourceNative: NotRequired[SourceNative]
     evidence: NotRequired[Evidence]
     observedAt: Instant

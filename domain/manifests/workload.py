@@ -1,8 +1,7 @@
 """The models of workloads: one case with its data, or a closed suite of cases measured as one."""
 
-from typing import Annotated, Literal, NotRequired, TypeAlias
+from typing import Literal, NotRequired, TypeAlias
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from domain.manifests.common import (
@@ -10,9 +9,12 @@ from domain.manifests.common import (
     ApiVersion,
     Artifact,
     Digest,
+    FilledList,
     Integer,
     Key,
     Line200,
+    List,
+    Map,
     Metadata,
     Natural,
     Number,
@@ -22,7 +24,7 @@ from domain.manifests.common import (
     Ratio,
 )
 
-AxisValues: TypeAlias = dict[Key, Integer]
+AxisValues: TypeAlias = Map[Key, Integer]
 SpecialValuePolicy: TypeAlias = Literal["reject", "exact_match", "ignore"]
 
 
@@ -32,7 +34,7 @@ class TensorData(TypedDict):
     __pydantic_config__ = STRICT  # type: ignore[misc]
     generator: Key
     seed: NotRequired[Natural]
-    parameters: NotRequired[dict[Key, Number]]
+    parameters: NotRequired[Map[Key, Number]]
     artifact: NotRequired[Artifact]
 
 
@@ -40,9 +42,9 @@ class Tensor(TypedDict):
     """A concrete tensor: shape and strides in elements, alignment in bytes."""
 
     __pydantic_config__ = STRICT  # type: ignore[misc]
-    shape: Annotated[list[Natural], Field(min_length=1)]
+    shape: FilledList[Natural]
     dtype: Key
-    strides: NotRequired[list[Integer]]
+    strides: NotRequired[List[Integer]]
     alignmentBytes: NotRequired[Positive]
     data: NotRequired[TensorData]
 
@@ -73,8 +75,8 @@ class CaseSpec(TypedDict):
     __pydantic_config__ = STRICT  # type: ignore[misc]
     operationSpecDigest: Digest
     axes: AxisValues
-    tensors: dict[Key, Tensor]
-    scalars: NotRequired[dict[Key, Scalar]]
+    tensors: Map[Key, Tensor]
+    scalars: NotRequired[Map[Key, Scalar]]
     correctness: CaseCorrectness
 
 
@@ -117,7 +119,7 @@ class SuiteSpec(TypedDict):
 
     __pydantic_config__ = STRICT  # type: ignore[misc]
     operationSpecDigest: Digest
-    cases: Annotated[list[SuiteCase], Field(min_length=1)]
+    cases: FilledList[SuiteCase]
     correctness: SuiteCorrectness
     aggregation: Aggregation
 

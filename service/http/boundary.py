@@ -2,28 +2,26 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
-from service.errors_out import unexpected
+from domain.errors import KernelIndexError
+from service.http.answers import apology, refusal, respond
+from service.http.negotiation import JSON
 
 SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
-
-
-def encode_errors(*errors: Any) -> bytes:
-    """The JSON body of an answer that has only errors, each a ``GraphQLError``."""
-    return msgspec.json.encode({"errors": [error.formatted for error in errors]})
 
 
 class RequestBoundary:
     """ASGI middleware: ``X-Request-Id`` on every answer, bound in the log's context, and no exception gets past it.
 
-    The id is the one that came in, if it is harmless to print, else one of ``make_id``. An exception is logged and
-    answered 500 ``INTERNAL``; where the answer has already begun, the server is left to cut it off.
+    The id is the one that came in, if it is harmless to print, else one of ``make_id``. An error of ours is answered as
+    it says; any other is logged and answered 500 ``INTERNAL``. Where the answer has already begun, the server is left to
+    cut it off; a client that left while its body was read gets nothing.
     """
 
     def __init__(self, app: ASGIApp, make_id: Callable[[], str]) -> None:
@@ -52,17 +50,10 @@ class RequestBoundary:
 
         try:
             await self.app(scope, receive, marked)
+        except ClientDisconnect:
+            return
         except Exception as error:
             if begun or scope["type"] != "http":
                 raise
-            await self._apologise(error, marked)
-
-    async def _apologise(self, error: Exception, send: Send) -> None:
-        body = encode_errors(unexpected(error))
-        headers = [
-            (b"content-type", b"application/json; charset=utf-8"),
-            (b"content-length", str(len(body)).encode()),
-            (b"cache-control", b"no-store"),
-        ]
-        await send({"type": "http.response.start", "status": 500, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+            answer = refusal(error) if isinstance(error, KernelIndexError) else apology(error)
+            await respond(answer, JSON)(scope, receive, marked)

@@ -20,9 +20,10 @@ from graphql import (
 from strawberry import Schema
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.schema import validate_document
+from strawberry.types.execution import ExecutionResult, StreamExecutionResult
 
-from domain.errors import ErrorCode
-from service.errors_out import document_error, execution_error, refused
+from domain.errors import ErrorCode, KernelIndexError
+from service.errors_out import MAX_MESSAGE, document_error, execution_error, foreseen, refused
 from service.limits import Limits, TooComplex, limits_rule
 from service.query_cost import cost_operation, length_of
 
@@ -57,21 +58,18 @@ class Prepared:
         self._costs: dict[tuple[Any, ...], int] = {}
 
     def operation(self, name: str | None) -> OperationDefinitionNode:
-        """The operation of that name, or the only one. Raises ``Refused``: there is never a guess at which was meant."""
-        names = ", ".join(str(known) for known in self._operations)
-        if name is not None and name not in self._operations:
-            raise refused(
-                ErrorCode.BAD_REQUEST, f"There is no operation {name!r} in the document: it has {names}"[:500]
-            )
-        if name is None and len(self._operations) > 1:
-            raise refused(
-                ErrorCode.BAD_REQUEST,
-                f"The document has several operations: {names}"[:500],
-                remedy="say which one to run in operationName",
-            )
-        if not self._operations:
-            raise refused(ErrorCode.BAD_REQUEST, "The document has no operation")
-        return self._operations[name] if name is not None else next(iter(self._operations.values()))
+        """The operation of that name, or the only one: which was meant is never guessed. Raises ``Refused``."""
+        if name is None and len(self._operations) == 1:
+            return next(iter(self._operations.values()))
+        if name is not None and name in self._operations:
+            return self._operations[name]
+        known = ", ".join(str(known) for known in self._operations) or "none"
+        problem = "has several operations" if name is None else f"has no operation named {name!r}"
+        raise refused(
+            ErrorCode.BAD_REQUEST,
+            f"The document {problem}"[:MAX_MESSAGE],
+            remedy=f"give the operationName of one that it has: {known}"[:MAX_MESSAGE],
+        )
 
     def cost(self, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
         """What an operation of this document costs with these variables."""
@@ -166,15 +164,36 @@ class _PreparedDocument(SchemaExtension):
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
+        self._prepared: Prepared | None = None
         self._errors: list[GraphQLError] = []
 
     def on_parse(self) -> Iterator[None]:
         context = self.execution_context
         context.parse_options = {"max_tokens": self._documents.limits.tokens}
         try:
-            context.graphql_document = self._documents.prepare(context.schema, context.query or "").document
+            self._prepared = self._documents.prepare(context.schema, context.query or "")
+            context.graphql_document = self._prepared.document
         except DocumentRejected as rejected:
-            # One that could not be parsed is left to Strawberry: only errors of its own parsing end well in a stream.
+            # What can't be parsed is left to Strawberry to refuse: in a stream, a hook that raises ends the connection.
             context.graphql_document = rejected.document
             self._errors = rejected.errors
+        yield
+
+    def on_validate(self) -> Iterator[None]:
+        context = self.execution_context
+        if self._prepared:
+            try:
+                operation = self._prepared.operation(context._provided_operation_name)  # noqa: SLF001 - else it guesses
+                cost = self._prepared.cost(operation, context.variables or {})
+                self._documents.check_cost(cost, context.context, operation)
+            except TooComplex as error:
+                self._errors = [error]
+            except KernelIndexError as error:
+                self._errors = [foreseen(error)]
+        context.pre_execution_errors = self._errors
+        yield
+
+    def on_stream_result(self, result: StreamExecutionResult) -> Iterator[None]:
+        if isinstance(result, ExecutionResult) and result.errors:
+            result.errors = [execution_error(error) for error in result.errors]
         yield

@@ -1,0 +1,51 @@
+"""Running a query in process, with the same schema, limits and errors as over HTTP."""
+
+from typing import Any
+
+from domain.principals import LOCAL, Principal
+from projections import saves
+from projections.model import Doc
+from service.api.context import Context
+from service.api.schema import schema
+from service.api.stamps import stamp
+from service.api.standings import Standings
+from service.app import Index
+from service.errors_out import execution_errors
+
+
+class Api:
+    """The API over one index: what its operations share, and a context for each of them."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._standings = Standings(index.views)
+        self._log_id = index.views.peek(saves.log_id)
+
+    def context(self, principal: Principal | None) -> Context:
+        """The context of one operation."""
+        return Context(
+            index=self._index,
+            standings=self._standings,
+            log_id=self._log_id,
+            accessed_at=self._index.now(),
+            principal=principal,
+        )
+
+
+def extensions_of(context: Context) -> Doc:
+    """What every response carries beside its data."""
+    return {"stamp": stamp(context.snapshot, context.accessed_at)}
+
+
+async def execute(
+    index: Index, query: str, variables: dict[str, Any] | None = None, operation_name: str | None = None
+) -> dict[str, Any]:
+    """Run one operation as the person at the machine that holds the log; answers the response as a document."""
+    context = Api(index).context(LOCAL)
+    result = await schema.execute(
+        query, variable_values=variables, context_value=context, operation_name=operation_name
+    )
+    response: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        response["errors"] = execution_errors(result.errors)
+    return response | {"extensions": extensions_of(context)}

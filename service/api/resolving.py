@@ -1,0 +1,114 @@
+"""From what clients write to what is recorded: ids, slugs, filters."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final
+
+
+from domain.display.names import slugify
+from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
+from domain.identity import is_digest
+from domain.instants import instant_key
+from domain.manifests import Kind
+from projections import rankings
+from projections.identities import Match
+from projections.model import Doc
+from projections.paging import Listing
+from service.api.snapshot import KINDS, Snapshot
+
+WORKLOADS: Final = (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
+
+
+def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str = "id") -> str | None:
+    """The digest that an id means among objects of these kinds, or None. An ambiguous prefix is refused."""
+    found = [match for match in snapshot.matches(text, kinds) if match.kind in kinds]
+    if len(found) > 1:
+        raise _ambiguous(text, path, found)
+    return found[0].id if found else None
+
+
+def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str) -> str:
+    """The digest that an id in a filter means; one that means nothing is an error, not an empty list."""
+    digest = resolve_id(snapshot, text, kinds, path)
+    if digest is None:
+        raise NotFound.because(
+            f"{text[:100]!r} names nothing here",
+            path=path,
+            remedy="give a digest, a prefix of at least 8 hex digits, or an alias",
+        )
+    return digest
+
+
+async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
+    """The document that an id means among manifests of these kinds."""
+    digest = resolve_id(snapshot, text, kinds)
+    table = KINDS[next(iter(kinds))]
+    return await snapshot.document(table, digest) if digest else None
+
+
+async def node(snapshot: Snapshot, text: str) -> Doc | None:
+    """The document of any node by its id."""
+    kind, _, slug = text.partition("/")
+    if kind == "source" and slug:
+        source = await snapshot.source(slug)
+        return source if source["registered"] else None
+    if kind == "hardware" and slug:
+        return await snapshot.hardware(slug)
+    found = snapshot.matches(text, (*KINDS, "Source"))
+    if len(found) > 1:
+        raise _ambiguous(text, "id", found)
+    if found and found[0].kind == "Source":
+        return await node(snapshot, found[0].id)
+    if found:
+        return await snapshot.document(KINDS[found[0].kind], found[0].id)
+    return await ranking(snapshot, text) if is_digest(text) else None
+
+
+async def ranking(snapshot: Snapshot, comparison_key: str) -> Doc | None:
+    """The document of a group that has ranked runs."""
+    standing = await snapshot.standing(comparison_key)
+    if standing is None:
+        return None
+    found = await snapshot.documents("rankings", [comparison_key])
+    return found[0]
+
+
+def run_criteria(snapshot: Snapshot, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The criteria of :func:`projections.runs.listing` from a filter's fields that were given."""
+    return {name: _criterion(snapshot, name, value) for name, value in given.items()}
+
+
+def ranking_listing(snapshot: Snapshot, given: Mapping[str, Any]) -> Listing:
+    """The groups that a filter's given fields choose."""
+    return rankings.listing({name: _criterion(snapshot, name, value) for name, value in given.items()})
+
+
+_REFERENCES: Final[Mapping[str, Collection[str]]] = {
+    "operation": (Kind.OPERATION_SPEC,),
+    "implementation": (Kind.IMPLEMENTATION_REVISION,),
+    "project": (Kind.SOFTWARE_PROJECT,),
+    "workload": WORKLOADS,
+}
+
+
+def _criterion(snapshot: Snapshot, name: str, value: Any) -> Any:
+    if kinds := _REFERENCES.get(name):
+        return require_id(snapshot, value, kinds, f"filter.{name}")
+    if name == "hardware":
+        return slugify(value)
+    if name == "status":
+        return value.lower()
+    if name.endswith(("_from", "_to")):
+        return instant_key(value)
+    return value
+
+
+def _ambiguous(text: str, path: str, found: Iterable[Match]) -> InvalidInput:
+    candidates = ", ".join(match.id for match in found)
+    return InvalidInput(
+        Problem(
+            code=ErrorCode.AMBIGUOUS_ID,
+            message=f"{text!r} begins the ids of several records: {candidates}",
+            path=path,
+            remedy="give more digits",
+        )
+    )

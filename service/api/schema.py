@@ -1,0 +1,50 @@
+"""The schema, put together."""
+
+from typing import Final
+
+import strawberry
+from strawberry.schema.config import StrawberryConfig
+
+from service.api.mutations import Mutation
+from service.api.reads import Query
+from service.api.scalars import SCALARS
+from service.api.types.base import pick
+from service.api.types.catalogue import (
+    Environment,
+    Hardware,
+    Implementation,
+    Operation,
+    Project,
+    Protocol,
+    Source,
+    WorkloadCase,
+    WorkloadSuite,
+)
+from service.api.types.rankings import Ranking
+from service.api.types.runs import Run
+from service.http.documents import Documents
+from service.limits import Limits
+
+NODES: Final = (
+    Run,
+    Ranking,
+    Operation,
+    WorkloadCase,
+    WorkloadSuite,
+    Implementation,
+    Project,
+    Protocol,
+    Environment,
+    Hardware,
+    Source,
+)
+
+DOCUMENTS: Final = Documents(Limits())
+
+schema: Final = strawberry.Schema(
+    query=Query,
+    mutation=Mutation,
+    types=NODES,
+    extensions=[DOCUMENTS],
+    config=StrawberryConfig(default_resolver=pick, scalar_map=SCALARS),
+)

@@ -1,0 +1,141 @@
+"""A snapshot: everything that one operation reads, as of one position.
+
+Reads are gathered per table and answered by one statement each, however many fields asked. Every document carries its
+snapshot under ``"@"``, so that what hangs below it is read as of the same position.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from strawberry.dataloader import DataLoader
+
+from projections import identities, runs
+from projections.identities import Match
+from projections.model import Doc, documents
+from projections.rankings import Standing
+from projections.saves import Save
+from projections.sources import unregistered
+from projections.views import Views
+from service.api.standings import Standings
+
+ON_LOOP: Final = 8
+"""Up to so many point look-ups are quicker on the event loop than a hop to the reader's thread."""
+
+Loader = DataLoader[str, Any]
+Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
+
+KINDS: Final[Mapping[str, str]] = {
+    "BenchmarkRun": "runs",
+    "OperationSpec": "operations",
+    "ImplementationRevision": "implementations",
+    "SoftwareProject": "projects",
+    "WorkloadCase": "workloads",
+    "WorkloadSuite": "workloads",
+    "BenchmarkProtocol": "conditions",
+    "ExecutionEnvironment": "conditions",
+}
+"""The table that shows manifests of a kind."""
+
+
+class Snapshot:
+    """The index as of one position. Made for one operation: what was read once is not read again."""
+
+    def __init__(self, views: Views, standings: Standings, save: Save, log_id: str, base_url: str) -> None:
+        self.position = save.position
+        self.known_at = save.known_at
+        self.log_id = log_id
+        self.base_url = base_url
+        self._views = views
+        self._standings = standings
+        self._loaders: dict[str, Loader] = {}
+
+    async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
+        """Run a query of any length in the reader's thread."""
+        return await self._views.read(query)
+
+    async def document(self, table: str, digest: str) -> Doc | None:
+        """The document of that digest in a table of documents, or None where there is none."""
+        doc: Doc | None = await self._loader(table, self._documents_of(table, "digest")).load(digest)
+        return doc
+
+    async def documents(self, table: str, digests: Sequence[str]) -> list[Doc | None]:
+        """Several documents at once, in order."""
+        found: list[Doc | None] = await self._loader(table, self._documents_of(table, "digest")).load_many(digests)
+        return found
+
+    async def hardware(self, slug: str) -> Doc | None:
+        """The hardware product of that slug."""
+        doc: Doc | None = await self._loader("hardware", self._documents_of("hardware", "slug")).load(slug)
+        return doc
+
+    async def source(self, slug: str) -> Doc:
+        """The source of that slug, registered or not."""
+        doc: Doc | None = await self._loader("sources", self._documents_of("sources", "slug")).load(slug)
+        return doc or self.adopt(unregistered(slug))
+
+    async def aliases(self, target: str) -> list[str]:
+        """The other names of an object."""
+        return list(await self._loader("aliases", self._aliases).load(target) or ())
+
+    async def manifest(self, digest: str) -> str:
+        """The canonical text of a registered manifest."""
+        return str(await self._loader("manifests", self._manifests).load(digest))
+
+    async def duplicates(self, digest: str) -> list[str]:
+        """The runs that are flagged for this one."""
+        return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
+
+    async def standing(self, comparison_key: str) -> Standing | None:
+        """The group of that key, ranked; None where nothing in it is."""
+        loader = self._loaders.get("standings")
+        if loader is None:
+            loader = self._loaders["standings"] = DataLoader(self._load_standings)
+        standing: Standing | None = await loader.load(comparison_key)
+        return standing
+
+    def matches(self, text: str, kinds: Iterable[str]) -> list[Match]:
+        """What an id may mean among objects of these kinds."""
+        return self._views.peek(lambda db: identities.matches(db, text, self.position, kinds))
+
+    def adopt(self, doc: Doc) -> Doc:
+        """Mark a document as read in this snapshot."""
+        doc["@"] = self
+        return doc
+
+    def _loader(self, name: str, query: Query) -> Loader:
+        loader = self._loaders.get(name)
+        if loader is None:
+
+            async def load(keys: list[str]) -> list[Any]:
+                found = await self._run(lambda db: query(db, keys), len(keys))
+                return [found.get(key) for key in keys]
+
+            loader = self._loaders[name] = DataLoader(load)
+        return loader
+
+    async def _run(self, query: Callable[[sqlite3.Connection], Any], size: int) -> Any:
+        return self._views.peek(query) if size <= ON_LOOP else await self._views.read(query)
+
+    def _documents_of(self, table: str, key: str) -> Query:
+        def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
+            found = documents(db, table, key, keys, self.position)
+            return {name: self.adopt(doc) for name, doc in found.items()}
+
+        return query
+
+    def _aliases(self, db: sqlite3.Connection, targets: list[str]) -> Mapping[str, list[str]]:
+        return identities.aliases_of(db, targets, self.position)
+
+    def _manifests(self, db: sqlite3.Connection, digests: list[str]) -> Mapping[str, str]:
+        return identities.manifest_texts(db, digests, self.position)
+
+    def _duplicates(self, db: sqlite3.Connection, digests: list[str]) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for duplicate in runs.duplicates(db, digests, self.position):
+            found.setdefault(duplicate.of, []).append(duplicate.digest)
+        return found
+
+    async def _load_standings(self, keys: list[str]) -> list[Standing | None]:
+        found = await self._standings.of(keys, self.position)
+        return [found.get(key) for key in keys]

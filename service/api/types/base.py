@@ -1,0 +1,99 @@
+"""What the types share: documents as the sources of their fields, nodes, and manifests that stand behind nodes."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import msgspec
+import strawberry
+from strawberry.utils.str_converters import to_camel_case
+
+from domain.identity import identity_bytes
+from projections.model import Doc
+from service.api.scalars import Digest
+from service.api.snapshot import Snapshot
+
+Root = strawberry.Parent[Doc]
+"""A resolver's parent: the document that the type is read from."""
+
+
+def picked(description: str) -> Any:
+    """A field that is picked from the document, without code."""
+    return strawberry.field(description=description)
+
+
+def loaded(graphql_type: Any, description: str) -> Callable[[Callable[..., Any]], Any]:
+    """A field whose resolver answers documents of ``graphql_type``."""
+    return strawberry.field(description=description, graphql_type=graphql_type)
+
+
+_camel = lru_cache(maxsize=None)(to_camel_case)
+
+
+def pick(source: Any, name: str) -> Any:
+    """The value of a field that has no code of its own: documents use the names of the schema."""
+    return source[_camel(name)]
+
+
+def snapshot_of(doc: Doc) -> Snapshot:
+    """The snapshot in which a document was read."""
+    snapshot: Snapshot = doc["@"]
+    return snapshot
+
+
+class Documented:
+    """A type that is told by its document's ``@type``."""
+
+    graphql_name: ClassVar[str | None] = None
+
+    @classmethod
+    def is_type_of(cls, obj: Any, _info: Any) -> bool:
+        """Whether the document is of this type."""
+        return bool(obj["@type"] == (cls.graphql_name or cls.__name__))
+
+
+class Told:
+    """An interface whose documents say what they are."""
+
+    @classmethod
+    def resolve_type(cls, obj: Any, _info: Any, _type: Any) -> str:
+        """The name of the document's type."""
+        return str(obj["@type"])
+
+
+@strawberry.interface(description="Whatever has an id of its own.")
+class Node(Told):
+    id: strawberry.ID = picked("A digest, `source/<slug>`, `hardware/<slug>` or a comparison key.")
+
+
+@strawberry.interface(description="What is registered as a manifest. Its id is the digest of what makes it itself.")
+class Registered(Node):
+    digest: Digest = picked("`sha256:` and the hex SHA-256 of `canonical`.")
+    short_id: str = picked("The first eight hex digits of the digest, for people.")
+    title: str = picked("The title that its registrant gave it; editorial, not part of its identity.")
+    description: str | None = picked("What its registrant wrote about it; editorial.")
+
+    @loaded(list[str], "Other names, for ever: the ids that other indexes gave it, upstream names.")
+    async def aliases(self, root: Root) -> list[str]:
+        return await snapshot_of(root).aliases(root["digest"])
+
+    @loaded(str, "The whole manifest, as canonical JSON text (RFC 8785), metadata included.")
+    async def manifest(self, root: Root) -> str:
+        return await snapshot_of(root).manifest(root["digest"])
+
+    @loaded(str, "`{apiVersion, kind, spec}` as canonical JSON text: the SHA-256 of these bytes is the digest.")
+    async def canonical(self, root: Root) -> str:
+        manifest = msgspec.json.decode(await snapshot_of(root).manifest(root["digest"]), type=_Identity)
+        return identity_bytes(manifest.api_version, manifest.kind, bytes(manifest.spec)).decode()
+
+
+class _Identity(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    spec: msgspec.Raw
+
+
+@strawberry.type(description="A line of a record's page.")
+class Fact:
+    key: str = picked("What the line is about, in the manifest's own words.")
+    value: str = picked("What it says, as shown to people.")

@@ -1,0 +1,124 @@
+"""Connections: keyset pages, all of one paging from one snapshot."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import strawberry
+
+from domain.errors import ErrorCode, InvalidInput
+from projections import paging
+from projections.model import Doc
+from projections.paging import Listing, Window
+from service.api import cursors
+from service.api.cursors import PageCursor
+from service.api.scalars import Position
+from service.api.snapshot import Snapshot
+from service.api.types.base import Root, picked
+
+DEFAULT_SIZE: Final = 25
+MAX_SIZE: Final = 100
+T = TypeVar("T")
+
+
+@strawberry.type(description="Where a page lies in its list.")
+class PageInfo:
+    has_next_page: bool = picked("Whether there are rows behind the page.")
+    has_previous_page: bool = picked("Whether there are rows before the page.")
+    start_cursor: str | None = picked("The cursor of the first row; null on an empty page.")
+    end_cursor: str | None = picked("The cursor of the last row; null on an empty page.")
+
+
+@strawberry.type(description="A row of a list.")
+class Edge(Generic[T]):
+    cursor: str = picked("The place of the row in the list, opaque.")
+    node: T = picked("The row.")
+
+
+@strawberry.type(description="A page of a list. Pages that follow one another show the list as of the same position.")
+class Connection(Generic[T]):
+    edges: list[Edge[T]] = picked("The rows with their cursors.")
+    nodes: list[T] = picked("The rows.")
+    page_info: PageInfo = picked("Where the page lies.")
+    position: Position = picked("The position as of which the list is shown: that of the snapshot, or of the cursor.")
+
+    @strawberry.field(description="How many rows the whole list has.")
+    async def total_count(self, root: Root) -> int | None:
+        return int(await root["@count"]())
+
+
+class PageArguments(msgspec.Struct, frozen=True):
+    """The four arguments of a connection, as given."""
+
+    first: int | None = None
+    after: str | None = None
+    last: int | None = None
+    before: str | None = None
+
+    def size(self) -> int:
+        """How many rows are asked for. Raises :class:`InvalidInput` where the arguments contradict each other."""
+        if self.first is not None and self.last is not None:
+            raise _invalid("first and last contradict each other", "first", "give one of them")
+        if self.last is None and self.before is not None and self.first is None:
+            raise _invalid("before needs last", "before", "say how many rows before it")
+        size, path = (self.last, "last") if self.last is not None else (self.first, "first")
+        if size is None:
+            return DEFAULT_SIZE
+        if not 0 <= size <= MAX_SIZE:
+            raise _invalid(f"{path} is {size}", path, f"ask for 0 to {MAX_SIZE} rows and page on")
+        return size
+
+    def cursors(self, listing: str, head: int) -> tuple[PageCursor | None, PageCursor | None]:
+        """The cursors behind ``after`` and ``before``, of one paging."""
+        after = cursors.decode(self.after, listing, head, "after") if self.after is not None else None
+        before = cursors.decode(self.before, listing, head, "before") if self.before is not None else None
+        if after and before and after.position != before.position:
+            raise _invalid("after and before are of different pagings", "before", "take both from the same pages")
+        return after, before
+
+
+SnapshotAt = Callable[[int], Awaitable[Snapshot]]
+
+
+async def connection(
+    listing: Listing, name: str, arguments: PageArguments, snapshot: Snapshot, snapshot_at: SnapshotAt
+) -> Doc:
+    """The document of a connection over a listing; ``name`` and the listing's own criteria bind its cursors."""
+    binding = cursors.fingerprint(snapshot.log_id, name, [dict(listing.names), list(listing.order)])
+    size = arguments.size()
+    after, before = arguments.cursors(binding, snapshot.position)
+    if cursor := after or before:
+        snapshot = await snapshot_at(cursor.position)
+    window = Window(
+        size=size,
+        backward=arguments.last is not None,
+        after=after.key if after else None,
+        before=before.key if before else None,
+    )
+    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
+    rows = [
+        (cursors.encode(PageCursor(binding, snapshot.position, key)), snapshot.adopt(doc)) for key, doc in page.rows
+    ]
+    return {
+        **connection_document(rows, has_next=page.has_next, has_previous=page.has_previous),
+        "position": snapshot.position,
+        "@count": lambda: snapshot.read(lambda db: paging.count(db, listing, snapshot.position)),
+    }
+
+
+def connection_document(rows: list[tuple[str, Any]], *, has_next: bool, has_previous: bool) -> Doc:
+    """What all connections show of their rows, given as cursors and nodes."""
+    return {
+        "edges": [{"cursor": cursor, "node": node} for cursor, node in rows],
+        "nodes": [node for _, node in rows],
+        "pageInfo": {
+            "hasNextPage": has_next,
+            "hasPreviousPage": has_previous,
+            "startCursor": rows[0][0] if rows else None,
+            "endCursor": rows[-1][0] if rows else None,
+        },
+    }
+
+
+def _invalid(message: str, path: str, remedy: str) -> InvalidInput:
+    return InvalidInput.because(message, code=ErrorCode.INVALID_ARGUMENT, path=path, remedy=remedy)

@@ -1,0 +1,68 @@
+"""Enums of the schema. Their values in Python are what documents and columns hold."""
+
+from enum import StrEnum
+
+import strawberry
+
+from domain.manifests import Kind
+from domain.policies.evidence import EvidenceLevel
+
+
+@strawberry.enum(description="What the harness said of a run.")
+class RunStatus(StrEnum):
+    PASSED = "PASSED"
+    INCORRECT_SHAPE = "INCORRECT_SHAPE"
+    INCORRECT_DTYPE = "INCORRECT_DTYPE"
+    INCORRECT_NUMERICAL = "INCORRECT_NUMERICAL"
+    COMPILE_ERROR = "COMPILE_ERROR"
+    RUNTIME_ERROR = "RUNTIME_ERROR"
+    TIMEOUT = "TIMEOUT"
+    RESOURCE_EXCEEDED = "RESOURCE_EXCEEDED"
+    INVALID_REFERENCE = "INVALID_REFERENCE"
+    POLICY_VIOLATION = "POLICY_VIOLATION"
+    SUSPECTED_REWARD_HACK = "SUSPECTED_REWARD_HACK"
+    INCOMPLETE_EVIDENCE = "INCOMPLETE_EVIDENCE"
+    REVOKED = "REVOKED"
+
+
+@strawberry.enum(
+    description="The order of a list of runs, newest first. Never by value: values compare inside a group only."
+)
+class RunOrder(StrEnum):
+    RECORDED_AT = "RECORDED_AT"
+    OBSERVED_AT = "OBSERVED_AT"
+    PUBLISHED_AT = "PUBLISHED_AT"
+
+
+@strawberry.enum(
+    description="How the runs of a group compare: strictly by their 95% intervals, or as their source states them."
+)
+class Profile(StrEnum):
+    STRICT_EXACT = "STRICT_EXACT"
+    SOURCE_NATIVE = "SOURCE_NATIVE"
+
+
+@strawberry.enum(description="What an artifact is to the run that names it.")
+class ArtifactRole(StrEnum):
+    LOG = "LOG"
+    RAW_SAMPLES = "RAW_SAMPLES"
+
+
+@strawberry.enum(description="What a project is.")
+class ProjectKind(StrEnum):
+    LIBRARY = "LIBRARY"
+    INDIVIDUAL = "INDIVIDUAL"
+    VENDOR = "VENDOR"
+
+
+@strawberry.enum(description="How an axis gets its size.")
+class AxisRole(StrEnum):
+    VARIABLE = "VARIABLE"
+    CONSTANT = "CONSTANT"
+    DERIVED = "DERIVED"
+
+
+strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
+strawberry.enum(Kind, name="ManifestKind", description="The kinds of manifests.")
+
+__all__ = ["ArtifactRole", "AxisRole", "EvidenceLevel", "Kind", "Profile", "ProjectKind", "RunOrder", "RunStatus"]

@@ -1,0 +1,161 @@
+"""Runs: the records that people cite."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from domain.identity import hex_of
+from projections.model import Doc
+from projections.rankings import Standing
+from service.api.context import Context
+from service.api.scalars import URL, DateTime, Digest, Position
+from service.api.stamps import AccessStamp, stamp
+from service.api.types.base import Documented, Fact, Registered, Root, loaded, picked, snapshot_of
+from service.api.types.catalogue import (
+    Environment,
+    Implementation,
+    Operation,
+    Project,
+    Protocol,
+    Source,
+    Workload,
+    optional_document,
+)
+from service.api.types.enums import Profile, RunStatus
+from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
+
+LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]
+
+
+@strawberry.type(description="Where a run stands in its group.")
+class RunRanking:
+    rank: int | None = picked("The rank, dense from 1; null for a run that is not ranked.")
+    tied: bool = picked("Whether another run has the same rank.")
+    group_size: int = picked("How many runs of the group are ranked.")
+    ratio_to_leader: float | None = picked("How far behind the leader's value it is: 1 for the leader, else above.")
+    eligible: bool = picked("Whether the run may be ranked.")
+    reasons: list[str] = picked("Why it may not: codes such as `STATUS_TIMEOUT` or `REFERENCE_UNRESOLVED`.")
+    profile: Profile = picked("How the runs of the group compare.")
+
+    @loaded(LazyRun | None, "The run that leads the group; of tied leaders the first in the order shown.")
+    async def leader(self, root: Root) -> Doc | None:
+        leader = root["@leader"]
+        return await snapshot_of(root).document("runs", leader) if leader else None
+
+
+@strawberry.type(description="A benchmark run: who measured which implementation on what, how, where, and the result.")
+class Run(Documented, Registered):
+    status: RunStatus = picked("What the harness said.")
+    observed_at: DateTime = picked("When it was measured.")
+    published_at: DateTime = picked("When it was first published, by another index if that one says so.")
+    recorded_at: DateTime = picked("When this index recorded it.")
+    position: Position = picked("The position of the event that recorded it.")
+    primary: Measurement | None = picked("The measurement that it is ranked by.")
+    measurements: list[Measurement] = picked("All measured values, the primary one first.")
+    source_metrics: list[SourceMetric] = picked("Numbers that the source reported beside them.")
+    source_metrics_text: str | None = picked("Those numbers in one line.")
+    profile: Profile = picked("How it compares with others.")
+    comparison_text: str = picked("How it compares with others, in words.")
+    comparison_key: Digest | None = picked("The group in which it compares; null until its workload is registered.")
+    comparison: ComparisonParts | None = picked("What the comparison key is made of.")
+    revision: str | None = picked("What the implementation calls its revision.")
+    workload_label: str = picked("The workload in one line.")
+    identity_facts: list[Fact] = picked("The lines of its page about what it is.")
+    workload_facts: list[Fact] = picked("The lines of its page about the workload.")
+    protocol_facts: list[Fact] = picked("The lines of its page about the protocol.")
+    environment_facts: list[Fact] = picked("The lines of its page about the environment.")
+    correctness: Correctness | None = picked("What it says of its correctness check.")
+    correctness_text: str = picked("What is known of its correctness, in words.")
+    external_id: str | None = picked("The id that its source gave it.")
+    producer: str | None = picked("Who produced the result, where the record says so.")
+    unresolved: list[Digest] = picked("What it refers to that is not registered here; while any is, it is not ranked.")
+    evidence: Evidence = picked("How far it can be trusted, and why.")
+
+    @loaded(URL, "Where it can be found, for ever.")
+    async def permalink(self, root: Root) -> str:
+        return f"{snapshot_of(root).base_url}/runs/{hex_of(root['digest'])}"
+
+    @loaded(URL, "Where it can be found as it stands at this position, for ever.")
+    async def pinned_permalink(self, root: Root) -> str:
+        snapshot = snapshot_of(root)
+        return f"{snapshot.base_url}/runs/{hex_of(root['digest'])}/at/{snapshot.position}"
+
+    @loaded(AccessStamp, "When and as of which position this was read.")
+    async def stamp(self, root: Root, info: Info[Context, Any]) -> Doc:
+        return stamp(snapshot_of(root), info.context.accessed_at)
+
+    @loaded(RunRanking, "Where it stands in its group.")
+    async def ranking(self, root: Root) -> Doc:
+        key = root["comparisonKey"]
+        standing = await snapshot_of(root).standing(key) if key else None
+        return _ranking(root, standing)
+
+    @loaded(Implementation | None, "The implementation that was measured; null while it is not registered.")
+    async def implementation(self, root: Root) -> Doc | None:
+        return await optional_document(root, "implementations", "implementation")
+
+    @loaded(Project | None, "The implementation's project.")
+    async def project(self, root: Root) -> Doc | None:
+        return await optional_document(root, "projects", "project")
+
+    @loaded(Operation | None, "The operation that was measured; null while it is not registered.")
+    async def operation(self, root: Root) -> Doc | None:
+        return await optional_document(root, "operations", "operation")
+
+    @loaded(Workload | None, "What it was measured on; null while it is not registered.")
+    async def workload(self, root: Root) -> Doc | None:
+        return await optional_document(root, "workloads", "workload")
+
+    @loaded(Protocol | None, "How it was measured; null while that is not registered.")
+    async def protocol(self, root: Root) -> Doc | None:
+        return await optional_document(root, "conditions", "protocol")
+
+    @loaded(Environment | None, "Where it was measured; null while that is not registered.")
+    async def environment(self, root: Root) -> Doc | None:
+        return await optional_document(root, "conditions", "environment")
+
+    @loaded(Source, "Who says so.")
+    async def source(self, root: Root) -> Doc:
+        return await snapshot_of(root).source(root["source"])
+
+    @loaded(list[Artifact], "The files that it names by content digest.")
+    async def artifacts(self, root: Root) -> list[Doc]:
+        named: Sequence[Doc] = root["artifacts"]
+        recorded = await snapshot_of(root).documents("artifacts", [one["digest"] for one in named])
+        return [_artifact(one, record) for one, record in zip(named, recorded, strict=True)]
+
+    @loaded(
+        list[LazyRun],
+        "Other runs of its group that its source published under the same external id: flagged, never merged.",
+    )
+    async def duplicates(self, root: Root) -> list[Doc]:
+        snapshot = snapshot_of(root)
+        found = await snapshot.documents("runs", await snapshot.duplicates(root["digest"]))
+        return [doc for doc in found if doc]
+
+
+def _ranking(run: Doc, standing: Standing | None) -> Doc:
+    placed = standing.place_of(run["digest"]) if standing else None
+    return snapshot_of(run).adopt(
+        {
+            "rank": placed.rank if placed else None,
+            "tied": bool(placed and placed.tied),
+            "groupSize": len(standing.placed) if standing else 0,
+            "ratioToLeader": standing.ratio_to_leader(placed) if standing and placed else None,
+            "eligible": not run["ineligibleReasons"],
+            "reasons": run["ineligibleReasons"],
+            "profile": standing.group.profile if standing else run["profile"],
+            "@leader": standing.placed[0].entry.run if standing and standing.placed else None,
+        }
+    )
+
+
+def _artifact(named: Doc, recorded: Doc | None) -> Doc:
+    known = recorded or {}
+    return {
+        **named,
+        "recorded": recorded is not None,
+        **{field: known.get(field) for field in ("kind", "mediaType", "sizeBytes", "licence")},
+    }

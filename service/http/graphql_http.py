@@ -1,0 +1,196 @@
+"""The GraphQL-over-HTTP endpoint (https://graphql.github.io/graphql-over-http/draft/), independent of the schema.
+
+GET runs queries, POST of ``application/json`` runs queries and mutations; one operation a request. Every answer is
+JSON, every error has a code. ``service/http/answers.py`` tells which status goes with what.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from inspect import isawaitable
+from typing import Any, Final, TypeVar
+
+import msgspec
+from graphql import OperationDefinitionNode, OperationType
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from strawberry import Schema
+
+from domain.errors import ErrorCode, KernelIndexError
+from service.errors_out import Refused, refused
+from service.http.answers import Answer, Result, answer_of, apology, only_errors, refusal, respond
+from service.http.body import read_body
+from service.http.documents import DocumentRejected, Documents, Prepared
+from service.http.negotiation import GRAPHQL_JSON, HTML, JSON, negotiate
+from service.http.parameters import Parameters, expect_json, from_body, from_query_string
+from service.limits import TooComplex
+
+METHODS: Final = "GET, POST, OPTIONS"
+T = TypeVar("T")
+
+
+Execute = Callable[[Prepared, OperationDefinitionNode, dict[str, Any], Any], Awaitable[Result]]
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What a request costs, and what it might have cost at most."""
+
+    requested: int
+    limit: int
+
+
+class GraphQLEndpoint:
+    """An ASGI application that serves one schema at one path.
+
+    * ``documents`` carries the limits and must be among the schema's extensions, so that every transport has them.
+    * ``make_context(request)`` gives the context of an operation; an error of ours that it raises is the answer.
+    * ``extensions_of(context, cost)`` gives ``extensions`` of the response, once the operation has run.
+    * ``max_body(request)`` gives the most bytes that the request may send, before any are read.
+    * ``execute`` may take the place of the schema's own execution.
+    * ``page`` answers a browser that opens the path.
+
+    The first three may be coroutine functions.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        documents: Documents,
+        make_context: Callable[[Request], Any],
+        extensions_of: Callable[[Any, Cost], dict[str, Any] | Awaitable[dict[str, Any]]] | None = None,
+        max_body: Callable[[Request], int | Awaitable[int]] | None = None,
+        execute: Execute | None = None,
+        page: ASGIApp | None = None,
+    ) -> None:
+        if documents not in schema.extensions:
+            message = (
+                "give the schema these documents among its extensions: without them other transports have no limits"
+            )
+            raise ValueError(message)
+        self.schema = schema
+        self.documents = documents
+        self.limits = documents.limits
+        self.make_context = make_context
+        self.extensions_of = extensions_of or (lambda _context, _cost: {})
+        self.max_body = max_body or (lambda _request: self.limits.body)
+        self.execute = execute or self._execute
+        self.page = page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one HTTP request. A client that leaves raises Starlette's ``ClientDisconnect``."""
+        request = Request(scope, receive)
+        accept = ",".join(request.headers.getlist("accept"))
+        if self.page and _is_visit(request, accept):
+            await self.page(scope, receive, send)
+            return
+        response = await self._respond(request, accept)
+        await response(scope, receive, send)
+
+    async def _respond(self, request: Request, accept: str) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": METHODS})
+        media_type = negotiate(accept, (JSON, GRAPHQL_JSON))
+        if media_type is None:
+            return respond(refusal(_not_acceptable()), JSON)
+        try:
+            return respond(await self._answer(request), media_type)
+        except ClientDisconnect:
+            raise
+        except KernelIndexError as error:
+            return respond(refusal(error), media_type)
+        except Exception as error:  # noqa: BLE001 - the promise is that none gets out
+            return respond(apology(error), media_type)
+
+    async def _answer(self, request: Request) -> Answer:
+        parameters = await self._read(request)
+        try:
+            prepared = self.documents.prepare(self.schema, parameters.query)
+        except DocumentRejected as rejected:
+            return Answer(only_errors(*rejected.errors), HTTPStatus.BAD_REQUEST, lenient=True)
+        operation = prepared.operation(parameters.operation_name)
+        _check_method(request, operation)
+        context = await _settled(self.make_context(request))
+        cost = Cost(prepared.cost(operation, parameters.variables), self.documents.max_cost(context))
+        try:
+            self.documents.check_cost(cost.requested, context, operation)
+        except TooComplex as error:
+            body = only_errors(error) | {"extensions": {"cost": cost}}
+            return Answer(body, HTTPStatus.BAD_REQUEST, lenient=True)
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                result = await self.execute(prepared, operation, parameters.variables, context)
+        except TimeoutError:
+            raise _timeout(operation, self.limits.seconds) from None
+        extensions = await _settled(self.extensions_of(context, cost))
+        return answer_of(result, {**extensions, "cost": cost})
+
+    async def _read(self, request: Request) -> Parameters:
+        if request.method == "GET":
+            return from_query_string(request.scope["query_string"], self.limits.json_depth)
+        if request.method != "POST":
+            raise refused(
+                ErrorCode.METHOD_NOT_ALLOWED,
+                f"{request.method} is not served here",
+                remedy="use POST, or GET for queries",
+                headers={"Allow": METHODS},
+            )
+        expect_json(request.headers)
+        body = await read_body(request, await _settled(self.max_body(request)))
+        return from_body(body, self.limits.json_depth)
+
+    async def _execute(
+        self, prepared: Prepared, operation: OperationDefinitionNode, variables: dict[str, Any], context: Any
+    ) -> Result:
+        return await self.schema.execute(
+            prepared.text,
+            variable_values=variables,
+            context_value=context,
+            operation_name=operation.name.value if operation.name else None,
+        )
+
+
+def _is_visit(request: Request, accept: str) -> bool:
+    return (
+        request.method == "GET"
+        and "query" not in request.query_params
+        and negotiate(accept, (JSON, GRAPHQL_JSON, HTML)) == HTML
+    )
+
+
+def _not_acceptable() -> Refused:
+    return refused(
+        ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+        "None of the media types in Accept can be had",
+        remedy=f"accept {GRAPHQL_JSON} or {JSON}",
+        status=HTTPStatus.NOT_ACCEPTABLE,
+    )
+
+
+def _check_method(request: Request, operation: OperationDefinitionNode) -> None:
+    if operation.operation is OperationType.SUBSCRIPTION:
+        raise refused(
+            ErrorCode.BAD_REQUEST,
+            "A subscription has more than one answer",
+            remedy="subscribe over a WebSocket (graphql-transport-ws), or over SSE at /graphql/stream",
+        )
+    if operation.operation is OperationType.MUTATION and request.method != "POST":
+        raise refused(
+            ErrorCode.METHOD_NOT_ALLOWED,
+            "A mutation can't be sent by GET",
+            remedy="use POST",
+            headers={"Allow": "POST"},
+        )
+
+
+def _timeout(operation: OperationDefinitionNode, seconds: float) -> Refused:
+    if operation.operation is OperationType.MUTATION:
+        remedy = "it may have taken effect: send it again with the same idempotencyKey to find out"
+    else:
+        remedy = "ask for less at once"
+    return refused(ErrorCode.QUERY_TIMEOUT, f"It took longer than {seconds:g} seconds", remedy=remedy)
+
+
+async def _settled(value: T | Awaitable[T]) -> T:
+    return await value if isawaitable(value) else value

@@ -1,0 +1,70 @@
+"""From what people send to commands, item by item: one that can't be read never spoils the others."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from domain.bundles import Bundle
+from domain.commands import Command, Ingest
+from domain.errors import ErrorCode, Forbidden, InvalidInput, KernelIndexError
+from domain.principals import Principal
+from service.ledger import Answer, Idempotency, Ledger, Refusal, Result
+
+MAX_ITEMS: Final = 500
+Item = Bundle | KernelIndexError
+"""A bundle, or why it could not be read."""
+
+
+def require_writer(principal: Principal | None) -> Principal:
+    """Who writes, or :class:`Forbidden` where nobody may."""
+    if principal is None:
+        raise Forbidden.because(
+            "this index takes no writes over HTTP",
+            code=ErrorCode.WRITES_DISABLED,
+            remedy="import on the machine that holds the log, or start the server with"
+            " KERNELINDEX_ALLOW_UNAUTHENTICATED_WRITES=1 on a machine that nobody else reaches",
+        )
+    return principal
+
+
+def require_key(key: str, path: str) -> str:
+    """An idempotency key of the right length."""
+    if not 1 <= len(key) <= 128:
+        raise InvalidInput.because(
+            f"the idempotency key has {len(key)} characters",
+            path=path,
+            remedy="choose one of 1 to 128 characters, new for each new request",
+        )
+    return key
+
+
+def require_batch(items: Sequence[object], path: str) -> None:
+    """Refuse empty batches and those that are too long for one save."""
+    if not 1 <= len(items) <= MAX_ITEMS:
+        raise InvalidInput.because(
+            f"{len(items)} items are not a batch", path=path, remedy=f"send 1 to {MAX_ITEMS} at a time"
+        )
+
+
+async def ingest(
+    ledger: Ledger,
+    items: Iterable[Item],
+    principal: Principal,
+    idempotency: Idempotency,
+    *,
+    dry_run: bool = False,
+) -> tuple[list[Result], int | None]:
+    """Ingest what could be read, as one save. Answers a result for every item, in order, and the position.
+
+    The position is None for a dry run, which records nothing.
+    """
+    listed = list(items)
+    commands: list[Command] = [
+        Ingest(bundle=item, document=str(number)) for number, item in enumerate(listed, 1) if isinstance(item, Bundle)
+    ]
+    if dry_run:
+        results, position = await ledger.preview(commands, principal), None
+    else:
+        answer: Answer = await ledger.handle(commands, principal, idempotency)
+        results, position = answer.results, answer.position
+    decided = iter(results)
+    return [Refusal.of(item) if isinstance(item, KernelIndexError) else next(decided) for item in listed], position
