@@ -13,7 +13,7 @@ from domain.instants import instant_of_date
 from domain.json_text import Json
 from domain.manifests import Kind, Manifest, read_manifest
 
-PARTS: Final[Mapping[str, tuple[Kind, ...]]] = {
+PARTS: Final[dict[str, tuple[Kind, ...]]] = {
     "project": (Kind.SOFTWARE_PROJECT,),
     "operation": (Kind.OPERATION_SPEC,),
     "workload": (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE),
@@ -93,20 +93,20 @@ def read_bundle(tree: Json, document: str = "") -> Bundle:
 
 def bundle_of(*manifests: Manifest, record: Record | None = None) -> Bundle:
     """A bundle of validated manifests, at most one of each part."""
-    record = record or {}
+    stated: Record = record or {}
     run = next((manifest for manifest in manifests if manifest.kind is Kind.BENCHMARK_RUN), None)
     named = run or (manifests[0] if len(manifests) == 1 else None)
     project = next((manifest for manifest in manifests if manifest.kind is Kind.SOFTWARE_PROJECT), None)
-    published_on = record.get("publishedOn")
+    published_on = stated.get("publishedOn")
     return Bundle(
         manifests=tuple(manifest for manifest in manifests if manifest is not run),
         run=run,
         project=project.digest if project else None,
-        aliases=tuple((alias, named.digest) for alias in record.get("aliases", ())) if named else (),
-        source=record.get("source"),
-        external_id=record.get("externalId"),
-        producer=record.get("producer"),
-        published_at=record.get("publishedAt") or (instant_of_date(published_on) if published_on else None),
+        aliases=tuple((alias, named.digest) for alias in stated.get("aliases", ())) if named else (),
+        source=stated.get("source"),
+        external_id=stated.get("externalId"),
+        producer=stated.get("producer"),
+        published_at=stated.get("publishedAt") or (instant_of_date(published_on) if published_on else None),
     )
 
 

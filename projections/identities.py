@@ -123,7 +123,7 @@ def _parsed(digest: str, canonical: bytes) -> Manifest:
 
 
 def _with_prefix(db: sqlite3.Connection, prefix: str, names: dict[str, Any]) -> list[Match]:
-    query = f"""SELECT digest, kind FROM manifests 
+    query = f"""SELECT digest, kind FROM manifests
       WHERE digest >= :low AND digest <= :high AND kind IN (SELECT value FROM json_each(:kinds)) AND {AS_OF}
       ORDER BY digest LIMIT {MAX_CANDIDATES}"""  # noqa: S608
     # "g" sorts behind every hex digit.

@@ -25,7 +25,7 @@ class _Connection(aiosqlite.Connection):
     """An aiosqlite connection that can do a piece of work in its thread at once: a hop per statement costs 0.1 ms."""
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        result: T = await self._execute(work, self._conn)
+        result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
         return result
 
 
@@ -42,9 +42,11 @@ class Views:
     async def open(cls, folder: Path) -> Self:
         """Open the views in this folder, empty ones where this release's are not there yet."""
         path = folder / f"views-{fingerprint()}.db"
-        writer = await _Connection(lambda: _connect(path, writes=True), iter_chunk_size=64)
+        writer = _Connection(lambda: _connect(path, writes=True), iter_chunk_size=64)
+        await writer
         await writer.run(_create)
-        reader = await _Connection(lambda: _connect(path), iter_chunk_size=64)
+        reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
+        await reader
         return cls(path, writer, reader, _connect(path))
 
     async def apply(self, after: Save, committed: Sequence[Committed]) -> Save:

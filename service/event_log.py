@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import msgspec
 from eventsourcing.application import Application
-from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
+from eventsourcing.persistence import InfrastructureFactory, IntegrityError, Mapper, StoredEvent
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore, SQLiteFactory
+from eventsourcing.utils import Environment
 
 from domain.events import Committed, Recorded, decode_state, encode_state
 
@@ -37,7 +38,8 @@ class AlreadyRecorded(Exception):
 
 
 _REQUESTS: Final = """CREATE TABLE IF NOT EXISTS requests (
-  principal TEXT, mutation TEXT, key TEXT, body_digest TEXT, id TEXT, answer BLOB, PRIMARY KEY (principal, mutation, key)
+  principal TEXT, mutation TEXT, key TEXT, body_digest TEXT, id TEXT, answer BLOB,
+  PRIMARY KEY (principal, mutation, key)
 ) WITHOUT ROWID"""
 
 
@@ -109,7 +111,7 @@ class _Factory(SQLiteFactory):
 class _Log(Application[str]):
     name = "kernelindex"
 
-    def construct_factory(self, env: Any) -> _Factory:
+    def construct_factory(self, env: Environment) -> InfrastructureFactory:
         return _Factory(env)
 
     def construct_mapper(self) -> _Mapper:

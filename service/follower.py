@@ -62,6 +62,11 @@ class Follower:
             raise self.failure
         return self.views.peek(lambda db: saves.position_of(db, recorder_id)) or self.head.position
 
+    async def reach(self, position: int, timeout_s: float) -> None:
+        """Wait until the views reflect this position. Raises ``TimeoutError`` where that takes too long."""
+        async with asyncio.timeout(timeout_s), self._advanced:
+            await self._advanced.wait_for(lambda: self.head.position >= position or self.failure)
+
     async def _follow(self) -> None:
         while True:
             try:

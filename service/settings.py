@@ -13,7 +13,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path("kernelindex-data"), description="the folder of the log and the views; back up the log")
     base_url: str = Field(
-        "http://127.0.0.1:8000", description="where readers reach this index: permalinks begin with it"
+        "", description="where readers reach this index: permalinks begin with it; empty means http://HOST:PORT"
     )
     log_origin: str = Field(
         "kernelindex.localhost/log",
@@ -29,3 +29,8 @@ class Settings(BaseSettings):
         5.0, ge=0, description="how long a query may wait for the position that X-KernelIndex-Min-Position asks for"
     )
     max_lag_events: int = Field(10_000, ge=0, description="/readyz says no while the views are further behind the log")
+
+    @property
+    def public_url(self) -> str:
+        """``base_url`` without a slash at its end, or where the server listens."""
+        return self.base_url.rstrip("/") or f"http://{self.host}:{self.port}"

@@ -39,6 +39,11 @@ class Manifest:
         return str(self.metadata["name"])
 
     @property
+    def identity(self) -> bytes:
+        """RFC 8785 bytes of ``{apiVersion, kind, spec}``: their SHA-256 is the digest."""
+        return identity_bytes(self.api_version, self.kind, canonical_json(self.spec))
+
+    @property
     def title(self) -> str:
         """The title, else the name."""
         return str(self.metadata.get("title", self.metadata["name"]))

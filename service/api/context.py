@@ -39,4 +39,4 @@ class Context:
 
     def _snapshot(self, save: Save) -> Snapshot:
         index = self.index
-        return Snapshot(index.views, self.standings, save, self.log_id, index.settings.base_url.rstrip("/"))
+        return Snapshot(index.views, self.standings, save, self.log_id, index.settings.public_url)

@@ -1,6 +1,7 @@
 """Cursors: opaque to clients, bound to what they were given for.
 
-A page cursor holds the snapshot in which the paging began, so that pages fit together however much is written meanwhile.
+A page cursor holds the snapshot in which the paging began, so that pages fit together however much is written
+meanwhile.
 A log cursor is a place in one log; one of another log, or of the future, is an error, never silence.
 """
 

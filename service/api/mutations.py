@@ -161,7 +161,7 @@ async def _ingest(
 
 def _idempotency(mutation: str, given: Any) -> Idempotency:
     body = strawberry.asdict(given)
-    key = require_key(body.pop("idempotency_key"), "input.idempotencyKey")
+    key = require_key(str(body.pop("idempotency_key")), "input.idempotencyKey")
     return Idempotency(mutation, key, canonical_json(body))
 
 
@@ -172,8 +172,8 @@ def _bundle(given: BundleInput, path: str) -> Item:
         if (text := getattr(given, part)) is not None:
             _read(text, part, parts, problems)
     if given.record:
-        stated = {name: value for name, value in strawberry.asdict(given.record).items() if value is not None}
-        parts["record"] = {_RECORD_FIELDS[name]: value for name, value in stated.items()}
+        stated: dict[str, Any] = strawberry.asdict(given.record)
+        parts["record"] = {_RECORD_FIELDS[name]: value for name, value in stated.items() if value is not None}
     return _item(parts, problems, path)
 
 
@@ -224,9 +224,8 @@ def _item(tree: Json, problems: list[Problem], path: str) -> Item:
 
 
 def _ingested(context: Context, result: Result, position: int | None) -> Doc:
-    if isinstance(result, Refusal):
-        return failure(result.error())
-    assert isinstance(result, Ingested)
+    if not isinstance(result, Ingested):
+        return _refused(result)
     doc = {
         "@type": "IngestRunSuccess",
         "digest": result.run,
@@ -240,9 +239,8 @@ def _ingested(context: Context, result: Result, position: int | None) -> Doc:
 
 
 def _registered(context: Context, result: Result, position: int | None) -> Doc:
-    if isinstance(result, Refusal):
-        return failure(result.error())
-    assert isinstance(result, Ingested)
+    if not isinstance(result, Ingested):
+        return _refused(result)
     kind, digest = (*result.registered, *result.unchanged)[-1]
     doc = {
         "@type": "RegisterManifestSuccess",
@@ -254,6 +252,12 @@ def _registered(context: Context, result: Result, position: int | None) -> Doc:
         "@table": KINDS[kind],
     }
     return context.snapshot.adopt(doc)
+
+
+def _refused(result: Result) -> Doc:
+    if not isinstance(result, Refusal):
+        raise TypeError(f"{type(result).__name__} is no answer to an ingest")
+    return failure(result.error())
 
 
 def _policy(text: str | None) -> bytes | None:

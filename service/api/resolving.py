@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-
 from domain.display.names import slugify
 from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
 from domain.identity import is_digest

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-import strawberry
 from strawberry.schema.config import StrawberryConfig
 
 from service.api.mutations import Mutation
@@ -22,6 +21,7 @@ from service.api.types.catalogue import (
 )
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
+from service.errors_out import QuietSchema
 from service.http.documents import Documents
 from service.limits import Limits
 
@@ -41,7 +41,7 @@ NODES: Final = (
 
 DOCUMENTS: Final = Documents(Limits())
 
-schema: Final = strawberry.Schema(
+schema: Final = QuietSchema(
     query=Query,
     mutation=Mutation,
     types=NODES,

@@ -11,6 +11,7 @@ from structlog.contextvars import bound_contextvars
 
 from domain.errors import KernelIndexError
 from service.http.answers import apology, refusal, respond
+from service.http.cors import opened
 from service.http.negotiation import JSON
 
 SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
@@ -56,4 +57,5 @@ class RequestBoundary:
             if begun or scope["type"] != "http":
                 raise
             answer = refusal(error) if isinstance(error, KernelIndexError) else apology(error)
-            await respond(answer, JSON)(scope, receive, marked)
+            # The layer that opens answers to browsers is inside this one, and the exception went through it.
+            await respond(answer, JSON)(scope, receive, opened(marked))

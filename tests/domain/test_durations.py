@@ -31,7 +31,19 @@ EXACT = {
 REFUSED = {
     "not whole": ["0.0000005 ms", "1.5 ns", "0.0000000001 s", "1." + "0" * 9 + "1 s"],
     "a bare number": ["8120", "1.5"],
-    "another notation": ["1e3 ns", "-1 ns", "+1 ns", "8_120 ns", "1:10", "1,5 ms", ".5 ms", "5. ms", "", " 1 ns", "1 ns\n"],
+    "another notation": [
+        "1e3 ns",
+        "-1 ns",
+        "+1 ns",
+        "8_120 ns",
+        "1:10",
+        "1,5 ms",
+        ".5 ms",
+        "5. ms",
+        "",
+        " 1 ns",
+        "1 ns\n",
+    ],
     "another unit": ["1 m", "1 min", "1 NS", "1 μs", "1  ns", "1 n s"],
     "other digits": ["٣ ns", "１ ns"],
     "too much": ["9007199254740992 ns", "9007199.254740992 s", "9" * 100_000 + " s", "1" + "0" * 30 + " ns"],
@@ -50,7 +62,11 @@ def test_what_is_no_whole_number_of_nanoseconds_is_refused_with_a_short_message(
     assert len(str(caught.value)) < 300
 
 
-@given(st.integers(0, 2**53 - 1), st.sampled_from([("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)]), st.integers(0, 5))
+@given(
+    st.integers(0, 2**53 - 1),
+    st.sampled_from([("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9)]),
+    st.integers(0, 5),
+)
 def test_any_spelling_of_a_whole_number_of_nanoseconds_is_read_as_that_number(
     nanoseconds: int, unit: tuple[str, int], zeros: int
 ) -> None:

@@ -106,7 +106,8 @@ def test_numbers_within_range_are_read_exactly(literal: str, value: float) -> No
 
 
 @pytest.mark.parametrize(
-    "text", [r'{"a":{"b":"kern\ud800el"}}', r'{"a":{"b":"\ude00\ud83d"}}', '{"a":{"b":"\ud83d"}}', r'{"a":{"b":"\uD83D"}}']
+    "text",
+    [r'{"a":{"b":"kern\ud800el"}}', r'{"a":{"b":"\ude00\ud83d"}}', '{"a":{"b":"\ud83d"}}', r'{"a":{"b":"\uD83D"}}'],
 )
 def test_half_a_surrogate_pair_is_invalid_text_in_the_named_field(text: str) -> None:
     (problem,) = refusal(text)
@@ -118,7 +119,9 @@ def test_a_whole_surrogate_pair_is_one_character(text: str | bytes) -> None:
     assert read_json(text) == "😀"
 
 
-@pytest.mark.parametrize("text", ['{"a":{"Ka\u0308rnel":1}}', r'{"a":{"Ka\u0308rnel":1}}', '{"a":{"Ka\u0308rnel":1}}'.encode()])
+@pytest.mark.parametrize(
+    "text", ['{"a":{"Ka\u0308rnel":1}}', r'{"a":{"Ka\u0308rnel":1}}', '{"a":{"Ka\u0308rnel":1}}'.encode()]
+)
 def test_a_key_that_is_not_nfc_is_invalid_text(text: str | bytes) -> None:
     (problem,) = refusal(text)
     assert problem.code == ErrorCode.INVALID_TEXT
@@ -141,7 +144,9 @@ def test_an_escape_that_spells_plain_text_is_read_as_that_text() -> None:
     assert read_json(r'{"t\u0069tle":"J\u00fcrgen \u00b7"}') == {"title": "Jürgen ·"}
 
 
-@pytest.mark.parametrize("make", [lambda size: '"' + "a" * (size - 2) + '"', lambda size: ('"' + "é" * (size // 2 - 1) + '"')])
+@pytest.mark.parametrize(
+    "make", [lambda size: '"' + "a" * (size - 2) + '"', lambda size: '"' + "é" * (size // 2 - 1) + '"']
+)
 @pytest.mark.parametrize("encode", [str, str.encode])
 def test_a_document_of_1_mib_is_read_and_one_byte_more_is_refused(make, encode) -> None:  # type: ignore[no-untyped-def]
     assert read_json(encode(make(MAX_BYTES)))
@@ -161,7 +166,9 @@ def test_many_brackets_side_by_side_are_not_deep() -> None:
     assert len(read_json("[" + ",".join(["[]"] * 1000) + "]")) == 1000  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000]
+)
 def test_a_hundred_thousand_levels_are_refused_without_a_crash(text: str) -> None:
     (problem,) = refusal(text)
     assert problem.code == ErrorCode.DOCUMENT_TOO_LARGE

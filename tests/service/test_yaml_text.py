@@ -218,7 +218,9 @@ def test_few_aliases_of_much_text_are_refused_by_what_they_expand_to() -> None:
 def test_a_bomb_of_aliases_is_refused_at_once_and_not_printed() -> None:
     """Case 25: 459 bytes that stand for 387,420,489 leaves."""
     lines = ["a: &a ['lol','lol','lol','lol','lol','lol','lol','lol','lol']"]
-    lines += [f"{name}: &{name} [{','.join([f'*{inner}'] * 9)}]" for inner, name in zip("abcdefgh", "bcdefghi", strict=True)]
+    lines += [
+        f"{name}: &{name} [{','.join([f'*{inner}'] * 9)}]" for inner, name in zip("abcdefgh", "bcdefghi", strict=True)
+    ]
     tracemalloc.start()
     began = time.perf_counter()
     problem = refusal("\n".join([*lines, "name: *i"]))
@@ -237,7 +239,11 @@ def test_faults_are_found_under_their_paths_at_any_depth() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text("ab:# -{}[]\"'\\~0.é\n\t"),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text("ab:# -{}[]\"'\\~0.é\n\t"),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab:# é", max_size=5), inner, max_size=4),
     max_leaves=12,
 )

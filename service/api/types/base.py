@@ -22,9 +22,10 @@ def picked(description: str) -> Any:
     return strawberry.field(description=description)
 
 
-def loaded(graphql_type: Any, description: str) -> Callable[[Callable[..., Any]], Any]:
+def loaded(graphql_type: Any, description: str) -> Callable[[Callable[..., object]], Any]:
     """A field whose resolver answers documents of ``graphql_type``."""
-    return strawberry.field(description=description, graphql_type=graphql_type)
+    field: Callable[[Callable[..., object]], Any] = strawberry.field(description=description, graphql_type=graphql_type)
+    return field
 
 
 _camel = lru_cache(maxsize=None)(to_camel_case)

@@ -1,7 +1,5 @@
 """What runs refer to: operations, workloads, implementations, projects, protocols, environments, hardware, sources."""
 
-from typing import Any
-
 import strawberry
 
 from projections.model import Doc
@@ -137,7 +135,7 @@ class Source(Documented, Node):
     last_import: SourceImport | None = picked("The last reading of a file of it.")
 
 
-async def optional_document(root: Doc, table: str, field: str) -> Any:
+async def optional_document(root: Doc, table: str, field: str) -> Doc | None:
     """The document that a field of another names by digest, if it names one."""
     digest = root[field]
     return await snapshot_of(root).document(table, digest) if digest else None

@@ -14,7 +14,7 @@ from service.api import cursors
 from service.api.cursors import PageCursor
 from service.api.scalars import Position
 from service.api.snapshot import Snapshot
-from service.api.types.base import Root, picked
+from service.api.types.base import Root, loaded, picked
 
 DEFAULT_SIZE: Final = 25
 MAX_SIZE: Final = 100
@@ -42,7 +42,7 @@ class Connection(Generic[T]):
     page_info: PageInfo = picked("Where the page lies.")
     position: Position = picked("The position as of which the list is shown: that of the snapshot, or of the cursor.")
 
-    @strawberry.field(description="How many rows the whole list has.")
+    @loaded(int | None, "How many rows the whole list has.")
     async def total_count(self, root: Root) -> int | None:
         return int(await root["@count"]())
 

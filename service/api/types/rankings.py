@@ -90,7 +90,7 @@ class Ranking(Documented, Node):
 
 
 async def _standing(ranking: Doc) -> Standing:
-    return cast(Standing, await snapshot_of(ranking).standing(ranking["comparisonKey"]))
+    return cast("Standing", await snapshot_of(ranking).standing(ranking["comparisonKey"]))
 
 
 async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> Doc:
@@ -101,7 +101,7 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
     after, before = arguments.cursors(binding, snapshot.position)
     if cursor := after or before:
         snapshot = await context.snapshot_at(cursor.position)
-    standing = cast(Standing, await snapshot.standing(key))
+    standing = cast("Standing", await snapshot.standing(key))
     start = standing.places[after.key[0]] + 1 if after else 0
     end = standing.places[before.key[0]] if before else len(standing.placed)
     if arguments.last is not None:

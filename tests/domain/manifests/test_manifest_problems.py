@@ -82,7 +82,9 @@ def test_a_fault_is_named_with_its_code_its_path_and_what_would_be_right(
     assert says in problem.remedy
 
 
-@pytest.mark.parametrize("sign", ["\n", "\t", "\x00", "\x1b", "\x7f", "\x85", "\x9f", "\u202a", "\u202e", "\u2066", "\u2069"])
+@pytest.mark.parametrize(
+    "sign", ["\n", "\t", "\x00", "\x1b", "\x7f", "\x85", "\x9f", "\u202a", "\u202e", "\u2066", "\u2069"]
+)
 @pytest.mark.parametrize(
     ("name", "path", "put"),
     [
@@ -107,7 +109,9 @@ def test_a_name_holds_no_control_or_direction_changing_character(
 
 
 def test_a_key_of_free_text_is_a_name_too() -> None:
-    (problem,) = refusal(changed("environment", lambda t: t["spec"]["settings"].update(environmentVariables={"A\u202eB": "x"})))
+    (problem,) = refusal(
+        changed("environment", lambda t: t["spec"]["settings"].update(environmentVariables={"A\u202eB": "x"}))
+    )
     assert (problem.code, problem.path) == (TEXT, 'spec.settings.environmentVariables["A\\u202eB"]')
 
 

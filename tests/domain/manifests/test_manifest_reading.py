@@ -144,7 +144,9 @@ def test_a_stored_manifest_takes_the_digest_that_its_reader_knows() -> None:
     assert stored_manifest(canonical, PINNED["suite"]) == read_manifest(example("suite"))
 
 
-@pytest.mark.parametrize("canonical", [b"", b"{}", b'{"apiVersion":"a","kind":"Nothing","metadata":{},"spec":{}}', b"[1]"])
+@pytest.mark.parametrize(
+    "canonical", [b"", b"{}", b'{"apiVersion":"a","kind":"Nothing","metadata":{},"spec":{}}', b"[1]"]
+)
 def test_bytes_that_are_no_stored_manifest_are_refused(canonical: bytes) -> None:
     with pytest.raises(InvalidInput) as caught:
         stored_manifest(canonical)
@@ -183,8 +185,12 @@ def test_an_interval_keeps_what_the_published_schema_leaves_open() -> None:
 
 def test_a_long_list_is_normalised_to_its_end() -> None:
     tree = example("operation")
-    tree["spec"]["inputs"] = [{"name": f"n{index}", "tensor": {"shape": [float(index)] * 200, "dtype": "bf16"}} for index in range(200)]
-    tree["spec"]["axes"] = {f"a{index}": {"role": "constant", "type": "integer", "value": float(index)} for index in range(200)}
+    tree["spec"]["inputs"] = [
+        {"name": f"n{index}", "tensor": {"shape": [float(index)] * 200, "dtype": "bf16"}} for index in range(200)
+    ]
+    tree["spec"]["axes"] = {
+        f"a{index}": {"role": "constant", "type": "integer", "value": float(index)} for index in range(200)
+    }
     spec = read_manifest(tree).spec
     assert [parameter["tensor"]["shape"] for parameter in spec["inputs"]] == [[index] * 200 for index in range(200)]
     assert [spec["axes"][f"a{index}"]["value"] for index in range(200)] == list(range(200))
@@ -258,7 +264,9 @@ class TestCases:
         assert "8120" in problem.remedy
         assert "8.12 us" in problem.remedy
 
-    @pytest.mark.parametrize("instant", ["2026-08-14T05:38:25.741204", "2026-08-14", "1786000000", "2026-02-29T00:00:00Z"])
+    @pytest.mark.parametrize(
+        "instant", ["2026-08-14T05:38:25.741204", "2026-08-14", "1786000000", "2026-02-29T00:00:00Z"]
+    )
     def test_31_instants_without_a_zone_or_a_day(self, instant: str) -> None:
         tree = example("run")
         tree["spec"]["observedAt"] = instant
@@ -268,7 +276,9 @@ class TestCases:
         assert problem.path == "spec.observedAt"
         assert "RFC 3339" in problem.remedy
 
-    @pytest.mark.parametrize("instant", ["2026-08-14T05:38Z", "2024-02-29T23:59:59Z", "2000-02-29T00:00:00.000000001Z", "0000-02-29T00:00Z"])
+    @pytest.mark.parametrize(
+        "instant", ["2026-08-14T05:38Z", "2024-02-29T23:59:59Z", "2000-02-29T00:00:00.000000001Z", "0000-02-29T00:00Z"]
+    )
     def test_31_instants_stay_as_written(self, instant: str) -> None:
         tree = example("run")
         tree["spec"]["observedAt"] = instant

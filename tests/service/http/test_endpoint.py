@@ -179,7 +179,9 @@ class TestMediaTypes:
         assert response.status_code == 415
         assert code_of(response) == "UNSUPPORTED_MEDIA_TYPE"
 
-    @pytest.mark.parametrize("sent", ["application/json", "APPLICATION/JSON; Charset=UTF-8", 'application/json;charset="utf-8"'])
+    @pytest.mark.parametrize(
+        "sent", ["application/json", "APPLICATION/JSON; Charset=UTF-8", 'application/json;charset="utf-8"']
+    )
     def test_spellings_of_json_are_taken(self, client: httpx.Client, sent: str) -> None:
         response = client.post("/graphql", content=b'{"query": "{hello}"}', headers={"content-type": sent})
 

@@ -223,8 +223,11 @@ class TestBodyLimit:
         assert code_of(over) == "BODY_TOO_LARGE"
 
     def test_a_declared_length_is_refused_before_any_of_it_is_sent(self, base_url: str) -> None:
-        answer = exchange(base_url, b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                                    b"Content-Length: 10000000000\r\n\r\n")
+        answer = exchange(
+            base_url,
+            b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 10000000000\r\n\r\n",
+        )
 
         assert answer.startswith(b"HTTP/1.1 413")
         assert b"BODY_TOO_LARGE" in answer
@@ -232,8 +235,11 @@ class TestBodyLimit:
     def test_an_endless_body_is_refused_while_it_streams(self, base_url: str) -> None:
         chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
 
-        answer = exchange(base_url, b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                                    b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 5)
+        answer = exchange(
+            base_url,
+            b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 5,
+        )
 
         assert answer.startswith(b"HTTP/1.1 413")
 
@@ -245,8 +251,9 @@ class TestBodyLimit:
 
     def test_a_client_that_leaves_in_the_middle_disturbs_nobody(self, base_url: str) -> None:
         with connect(base_url) as connection:
-            connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                               b"Content-Length: 1000\r\n\r\n{")
+            connection.sendall(
+                b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+            )
 
 
 def connect(base_url: str) -> socket.socket:

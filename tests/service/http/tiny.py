@@ -15,8 +15,8 @@ from strawberry.schema.config import StrawberryConfig
 
 from domain.errors import ErrorCode, InvalidInput, Problem
 from service.errors_out import QuietSchema
-from service.http.boundary import RequestBoundary
 from service.http.body import read_body
+from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
 from service.http.documents import Documents
 from service.http.graphql_http import Cost, GraphQLEndpoint

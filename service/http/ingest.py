@@ -1,0 +1,80 @@
+"""``POST /ingest``: bundles as raw text, one or a line each, through the same command as the mutations."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from domain.bundles import read_bundle
+from domain.errors import ErrorCode, KernelIndexError
+from domain.json_text import read_json
+from domain.principals import Principal
+from service.documents import read_document
+from service.errors_out import refused
+from service.http.body import read_body
+from service.http.negotiation import media_type
+from service.intake import Item, ingest, require_batch, require_key, require_writer
+from service.ledger import Idempotency, Ledger, Refusal, Result
+
+JSON_TYPES = frozenset({"application/json"})
+YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
+LINES_TYPES = frozenset({"application/jsonl", "application/x-ndjson"})
+
+
+async def handle_ingest(
+    request: Request, ledger: Ledger, principal: Principal | None, max_body: Callable[[Request], int]
+) -> Response:
+    """Answer a result for every bundle, in order, each with what became of it or why it was refused."""
+    writer = require_writer(principal)
+    key = request.headers.get("idempotency-key")
+    if key is None:
+        raise refused(
+            ErrorCode.BAD_REQUEST,
+            "the header Idempotency-Key is missing",
+            remedy="send one of 1 to 128 characters, new for each new request, the same for a retry",
+        )
+    require_key(key, "Idempotency-Key")
+    kind, _ = media_type(request.headers.get("content-type", ""))
+    if kind not in JSON_TYPES | YAML_TYPES | LINES_TYPES:
+        raise refused(
+            ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+            f"{kind[:100] or 'no content type'} is not taken here",
+            remedy="send application/json or application/yaml for one bundle, application/jsonl for one a line",
+        )
+    body = await read_body(request, max_body(request))
+    items = _lines(body) if kind in LINES_TYPES else [_bundle(body, "1", read_json if kind in JSON_TYPES else None)]
+    require_batch(items, "body")
+    dry_run = request.query_params.get("dryRun", "").lower() in ("1", "true")
+    results, position = await ingest(ledger, items, writer, Idempotency("ingest", key, body), dry_run=dry_run)
+    answer = {"position": position, "results": [_shown(result) for result in results]}
+    return Response(msgspec.json.encode(answer), media_type="application/json")
+
+
+def _lines(body: bytes) -> list[Item]:
+    numbered = ((str(number), line) for number, line in enumerate(body.splitlines(), 1) if line.strip())
+    return [_bundle(line, number, read_json) for number, line in numbered]
+
+
+def _bundle(text: bytes, document: str, read: Callable[[bytes, str], Any] | None) -> Item:
+    try:
+        return read_bundle((read or read_document)(text, document), document)
+    except KernelIndexError as error:
+        return error
+
+
+def _shown(result: Result) -> dict[str, Any]:
+    if isinstance(result, Refusal):
+        return {"errors": [msgspec.to_builtins(problem) for problem in result.problems]}
+    shown: dict[str, Any] = msgspec.to_builtins(result)
+    references = {
+        field: [{"kind": kind, "digest": digest} for kind, digest in shown[field]]
+        for field in ("registered", "unchanged")
+    }
+    return {
+        "run": shown["run"],
+        "created": shown["created"],
+        "metadataDiffers": shown["metadata_differs"],
+        **references,
+    }
