@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, NotRequired
 
 import msgspec
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from domain.errors import ErrorCode, InvalidInput, Problem
@@ -54,10 +54,9 @@ Instant = Annotated[
 ]
 
 
+@with_config(ConfigDict(extra="forbid", strict=True))
 class Record(TypedDict):
     """The ``record`` part of a bundle: how the source and other indexes speak of this run."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
     source: NotRequired[Slug]
     externalId: NotRequired[Text]
@@ -82,6 +81,7 @@ def read_bundle(tree: Json, document: str = "") -> Bundle:
                 manifests[part] = read_manifest(tree[part], document=document, kinds=kinds)
             except InvalidInput as error:
                 problems.extend(error.within(document, part).problems)
+    record = Record()
     try:
         record = read_record(tree.get("record", {}), document)
     except InvalidInput as error:
@@ -93,7 +93,7 @@ def read_bundle(tree: Json, document: str = "") -> Bundle:
 
 def bundle_of(*manifests: Manifest, record: Record | None = None) -> Bundle:
     """A bundle of validated manifests, at most one of each part."""
-    stated: Record = record or {}
+    stated: Record = record if record is not None else Record()
     run = next((manifest for manifest in manifests if manifest.kind is Kind.BENCHMARK_RUN), None)
     named = run or (manifests[0] if len(manifests) == 1 else None)
     project = next((manifest for manifest in manifests if manifest.kind is Kind.SOFTWARE_PROJECT), None)

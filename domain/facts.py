@@ -19,7 +19,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
         raise NotImplementedError(f"{type(self).__name__} names no stream")
 
 
-class LogOpened(Fact):
+class LogOpened(Fact, frozen=True, kw_only=True):
     """The first event of every log. ``log_id`` is in every cursor; ``origin`` names the log in its checkpoints."""
 
     log_id: str
@@ -30,7 +30,7 @@ class LogOpened(Fact):
         return "log"
 
 
-class PolicyAdopted(Fact):
+class PolicyAdopted(Fact, frozen=True, kw_only=True):
     """From this position on, ``name`` (``ranking``) follows ``version`` (``ranking-v1``)."""
 
     name: str
@@ -41,7 +41,7 @@ class PolicyAdopted(Fact):
         return "log"
 
 
-class SourceRegistered(Fact):
+class SourceRegistered(Fact, frozen=True, kw_only=True):
     """A source of records: a leaderboard, a benchmark, a person's own measurements."""
 
     slug: str
@@ -55,7 +55,7 @@ class SourceRegistered(Fact):
         return f"source/{self.slug}"
 
 
-class SourcePolicyRevised(Fact):
+class SourcePolicyRevised(Fact, frozen=True, kw_only=True):
     """The terms under which the source lets its records be shown."""
 
     slug: str
@@ -66,7 +66,7 @@ class SourcePolicyRevised(Fact):
         return f"source/{self.slug}"
 
 
-class SourceImported(Fact):
+class SourceImported(Fact, frozen=True, kw_only=True):
     """A file of this source was read. ``counts`` says how many records were new, unchanged and refused."""
 
     slug: str
@@ -80,7 +80,7 @@ class SourceImported(Fact):
         return f"source/{self.slug}"
 
 
-class ManifestRegistered(Fact):
+class ManifestRegistered(Fact, frozen=True, kw_only=True):
     """A manifest of any kind but a run. An implementation names the digest of its project here.
 
     Where an implementation was first registered without a project, a second event of this type in its stream names it.
@@ -96,7 +96,7 @@ class ManifestRegistered(Fact):
         return f"manifest/{self.digest}"
 
 
-class ArtifactRecorded(Fact):
+class ArtifactRecorded(Fact, frozen=True, kw_only=True):
     """Something a record points to by content digest: source code, a log, raw samples. ``kind`` says which."""
 
     digest: str
@@ -111,7 +111,7 @@ class ArtifactRecorded(Fact):
         return f"artifact/{self.digest}"
 
 
-class AliasClaimed(Fact):
+class AliasClaimed(Fact, frozen=True, kw_only=True):
     """Another permanent name of an object. ``target`` is the object's digest, or ``source/<slug>``."""
 
     alias: str
@@ -131,7 +131,7 @@ class Primary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     value: str
 
 
-class RunIngested(Fact):
+class RunIngested(Fact, frozen=True, kw_only=True):
     """A run was published here. ``published_at`` is its first publication elsewhere, if that came before ours."""
 
     digest: str

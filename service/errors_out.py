@@ -100,8 +100,9 @@ def request_id() -> str:
 
 def unexpected(error: BaseException, **where: Any) -> GraphQLError:
     """Log an error that nobody foresaw, and give what the reader may know of it."""
-    log.error("unexpected error", exc_info=error, **where)
-    extensions = {"code": ErrorCode.INTERNAL, "requestId": request_id()}
+    found_under = request_id()
+    log.error("unexpected error", exc_info=error, request_id=found_under, **where)
+    extensions = {"code": ErrorCode.INTERNAL, "requestId": found_under}
     return GraphQLError(UNEXPECTED, extensions=extensions)
 
 

@@ -111,7 +111,7 @@ class _Factory(SQLiteFactory):
 class _Log(Application[str]):
     name = "kernelindex"
 
-    def construct_factory(self, env: Environment) -> InfrastructureFactory:
+    def construct_factory(self, env: Environment) -> InfrastructureFactory[Any]:
         return _Factory(env)
 
     def construct_mapper(self) -> _Mapper:

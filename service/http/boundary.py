@@ -20,9 +20,9 @@ SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 class RequestBoundary:
     """ASGI middleware: ``X-Request-Id`` on every answer, bound in the log's context, and no exception gets past it.
 
-    The id is the one that came in, if it is harmless to print, else one of ``make_id``. An error of ours is answered as
-    it says; any other is logged and answered 500 ``INTERNAL``. Where the answer has already begun, the server is left to
-    cut it off; a client that left while its body was read gets nothing.
+    The id is the one that came in, if it is harmless to print, else one of ``make_id``. An error of ours is answered
+    as it says; any other is logged and answered 500 ``INTERNAL``. Where the answer has already begun, the server is
+    left to cut it off; a client that left while its body was read gets nothing.
     """
 
     def __init__(self, app: ASGIApp, make_id: Callable[[], str]) -> None:

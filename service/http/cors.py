@@ -61,16 +61,18 @@ class OpenToBrowsers:
             await send({"type": "http.response.start", "status": 204, "headers": list(_PREFLIGHT)})
             await send({"type": "http.response.body", "body": b""})
         else:
-            await self.app(scope, receive, _opened(send))
+            await self.app(scope, receive, opened(send))
 
 
-def _opened(send: Send) -> Send:
-    async def opened(message: Message) -> None:
+def opened(send: Send) -> Send:
+    """``send``, with the headers that let any page read the answer."""
+
+    async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *_ANSWER]
         await send(message)
 
-    return opened
+    return with_headers
 
 
 def cors_middleware() -> Middleware:

@@ -16,7 +16,7 @@ NUMBERS = json.loads((VECTORS / "numbers.json").read_bytes())["vectors"]
 
 @pytest.mark.parametrize("name", ["arrays", "french", "structures", "unicode", "values", "weird"])
 def test_a_document_has_its_published_canonical_form(name: str) -> None:
-    # Two of them test a canonicaliser on text that our reader refuses (not NFC, integers written too large).
+    # Not through our reader: two of them hold text that is not NFC, which a canonicaliser keeps and we refuse.
     tree = json.loads((VECTORS / f"{name}.input.json").read_bytes())
     assert canonical_json(tree) == (VECTORS / f"{name}.canonical.json").read_bytes()
 

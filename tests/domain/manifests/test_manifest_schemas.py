@@ -11,7 +11,7 @@ Legitimate differences, kept out of the mutations below:
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ VALUES: st.SearchStrategy[Any] = st.sampled_from(
         *([], [1], ["a"], ["a", "a"], [None], [[]], {}, {"a": 1}, {"A": 1}, {"a": "b"}, {"a": None}, {"name": "a"}),
         *("passed", "revoked", "none", "library", "git", "integer", "variable", "row_major", "reject"),
     ]
-)
+).map(copy.deepcopy)
 
 
 def fields(tree: Any, path: FieldPath = ()) -> list[FieldPath]:
@@ -165,22 +165,44 @@ def test_changing_a_schema_that_was_given_out_changes_no_other() -> None:
     assert published_schema(Kind.BENCHMARK_RUN)["properties"]
 
 
+def leaves(node: Any, whole: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field of a schema that is no object and no list, with its path; keys of maps as ``<key>``."""
+    if "$ref" in node:
+        node = whole["$defs"][node["$ref"].rpartition("/")[2]]
+    inner = [(f"{path}.{name}", field) for name, field in node.get("properties", {}).items()]
+    inner += [(f"{path}.*", node["additionalProperties"])] if node.get("additionalProperties") else []
+    inner += [(f"{path}.<key>", node["propertyNames"])] if "propertyNames" in node else []
+    inner += [(f"{path}[]", item) for item in [node.get("items", {}), *node.get("prefixItems", ())] if item]
+    for where, field in inner:
+        yield from leaves(field, whole, where)
+    if node.get("type") not in ("object", "array"):
+        yield path.removeprefix("."), node
+
+
 def test_every_field_says_in_words_what_it_takes() -> None:
     """Remedies are made of these words, so a field without them would have an empty one."""
-
-    def check(node: Any) -> None:
-        if isinstance(node, dict):
-            if node.get("type") in ("string", "integer", "number") or "anyOf" in node:
-                inner_form = {"minimum", "pattern"} & node.keys() and "maxLength" not in node
-                assert node.keys() & {"description", "enum", "const"} or inner_form, node
-            for value in node.values():
-                check(value)
-        elif isinstance(node, list):
-            for value in node:
-                check(value)
-
     for kind in Kind:
-        check(published_schema(kind))
+        for path, field in leaves(published_schema(kind), published_schema(kind)):
+            assert field.keys() & {"description", "enum", "const"} or field["type"] == "boolean", (kind, path)
+
+
+def test_every_text_is_bound_to_one_line_but_for_the_five_fields_of_prose() -> None:
+    prose = set()
+    for kind in Kind:
+        for path, field in leaves(published_schema(kind), published_schema(kind)):
+            if field.get("pattern") == PROSE_PATTERN:
+                prose.add((kind.value, path) if path != "metadata.description" else ("every kind", path))
+            elif field.get("type") == "string":
+                # The other patterns admit neither control nor direction-changing characters.
+                assert field.keys() & {"enum", "const", "pattern"}, (kind, path)
+                assert not re.search(field.get("pattern", "^a$"), "a\u202eb"), (kind, path)
+    assert prose == {
+        ("every kind", "metadata.description"),
+        ("OperationSpec", "spec.semantics.expression"),
+        ("WorkloadSuite", "spec.correctness.description"),
+        ("ImplementationRevision", "spec.buildVariants[].install.command"),
+        ("BenchmarkProtocol", "spec.comparability.notes"),
+    }
 
 
 def official(shared: Path, kind: Kind) -> Any:

@@ -13,9 +13,13 @@ class TestRequestId:
     def test_a_harmless_id_that_came_in_is_kept(self, client: httpx.Client, sent: str) -> None:
         assert client.get("/graphql", headers={"x-request-id": sent}).headers["x-request-id"] == sent
 
-    @pytest.mark.parametrize("sent", ["", "-x", "a b", "<script>", "a\tb", "é".encode(), "x" * 129, "a;b", "{}"])
-    def test_any_other_is_replaced_by_one_of_ours(self, client: httpx.Client, sent: str | bytes) -> None:
-        assert client.get("/graphql", headers={"x-request-id": sent}).headers["x-request-id"].startswith("made-")
+    @pytest.mark.parametrize("sent", ["", "-x", "a b", "<script>", "a\tb", "\xe9", "x" * 129, "a;b", "{}"])
+    def test_any_other_is_replaced_by_one_of_ours(self, client: httpx.Client, sent: str) -> None:
+        assert (
+            client.get("/graphql", headers=[(b"x-request-id", sent.encode("latin-1"))])
+            .headers["x-request-id"]
+            .startswith("made-")
+        )
 
     @pytest.mark.parametrize("path", ["/graphql?query={hello}", "/graphql", "/nowhere", "/broken"])
     def test_every_answer_has_one_of_its_own(self, client: httpx.Client, path: str) -> None:

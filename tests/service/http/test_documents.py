@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import strawberry
+from graphql import OperationType
 
 from service.http.documents import KEPT_COSTS, DocumentRejected, Documents
 from service.limits import Limits
@@ -95,7 +96,7 @@ class TestCache:
 
         prepared = documents.prepare(tiny_schema(documents), "{ hello }")
 
-        assert prepared.operation(None)
+        assert prepared.operation(None).operation is OperationType.QUERY
         assert (len(documents), documents.bytes) == (0, 0)
 
     def test_costs_are_right_for_every_page_size_in_any_order(

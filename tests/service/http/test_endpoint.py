@@ -278,7 +278,7 @@ class TestErrors:
     def test_messages_about_literals_tell_nothing_internal_and_stay_short(
         self, client: httpx.Client, literal: str
     ) -> None:
-        response = post(client, "{ run(id: %s) { name } runs(first: %s) { totalCount } }" % (literal, literal))
+        response = post(client, f"{{ run(id: {literal}) {{ name }} runs(first: {literal}) {{ totalCount }} }}")
 
         assert response.status_code == 400
         assert SECRET not in response.text

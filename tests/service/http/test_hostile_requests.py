@@ -83,7 +83,8 @@ def test_a_body_that_is_no_request_is_a_coded_400(client: httpx.Client, body: by
 def test_64_levels_and_whole_characters_are_taken(client: httpx.Client) -> None:
     """The bounds refuse nothing inside them: 64 levels, an escaped pair, 300 digits, members of other names."""
     deep = '{"a":' * 61 + "[]" + "}" * 61
-    body = '{"query": "{hello}", "more": 1, "variables": {"d": %s, "c": "\\ud83c\\udfc3", "n": %s}}' % (deep, "9" * 300)
+    variables = f'{{"d": {deep}, "c": "\\ud83c\\udfc3", "n": {"9" * 300}}}'
+    body = f'{{"query": "{{hello}}", "more": 1, "variables": {variables}}}'
 
     response = client.post("/graphql", content=body.encode(), headers=JSON)
 
