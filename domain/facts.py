@@ -42,13 +42,13 @@ class PolicyAdopted(Fact, frozen=True, kw_only=True):
 
 
 class SourceRegistered(Fact, frozen=True, kw_only=True):
-    """A source of records: a leaderboard, a benchmark, a person's own measurements."""
+    """A source of records: a leaderboard, a benchmark, a person's own measurements. ``policy`` may be JSON's null."""
 
     slug: str
     name: str
     kind: str
     homepage: str | None = None
-    policy: msgspec.Raw | None = None
+    policy: msgspec.Raw = msgspec.Raw(b"null")
 
     @property
     def stream(self) -> str:

@@ -32,7 +32,7 @@ class LogState(msgspec.Struct, frozen=True):
 class SourceState(msgspec.Struct, frozen=True):
     """A registered source; ``policy`` is canonical JSON."""
 
-    policy: bytes | None
+    policy: bytes
 
 
 class ManifestState(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ def evolve(state: State, fact: Fact, actor: str) -> State:
         case PolicyAdopted() if isinstance(state, LogState):
             return msgspec.structs.replace(state, policies={**state.policies, fact.name: fact.version})
         case SourceRegistered():
-            return SourceState(bytes(fact.policy) if fact.policy is not None else None)
+            return SourceState(bytes(fact.policy))
         case SourcePolicyRevised():
             return SourceState(bytes(fact.policy))
         case ManifestRegistered() if isinstance(state, ManifestState):

@@ -44,10 +44,10 @@ def _current(db: sqlite3.Connection, slug: str, position: int) -> Doc:
     return msgspec.json.decode(row[0]) if row else unregistered(slug)
 
 
-def _policy(policy: msgspec.Raw | None) -> Doc | None:
-    if policy is None:
+def _policy(policy: msgspec.Raw) -> Doc | None:
+    terms: dict[str, Any] | None = msgspec.json.decode(policy)
+    if terms is None:
         return None
-    terms: dict[str, Any] = msgspec.json.decode(policy)
     named = {name: terms.get(name) for name in ("licence", "attribution", "terms", "url")}
     return named | {"licence": terms.get("licence") or terms.get("license"), "text": bytes(policy).decode()}
 

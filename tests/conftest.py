@@ -1,9 +1,14 @@
 """Fixtures that every test folder shares."""
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
+from service.app import Index, open_index
+from service.settings import Settings
+from tests.examples import Clock, Ids
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +18,10 @@ def shared() -> Path:
     if not folder:
         pytest.skip("needs the big real data: set KERNELINDEX_SHARED to its folder")
     return Path(folder).resolve()
+
+
+@pytest.fixture
+async def index(tmp_path: Path) -> AsyncIterator[Index]:
+    """An empty index in a folder of its own, with a clock and ids that a test can foretell."""
+    async with open_index(Settings(data_dir=tmp_path), now=Clock(), new_id=Ids()) as opened:
+        yield opened

@@ -27,13 +27,13 @@ class RegisterSource(Command, frozen=True, kw_only=True):
         require_source(principal, self.slug, path="slug")
         stream = f"source/{self.slug}"
         known = world.get(SourceState, stream)
-        policy = msgspec.Raw(self.policy) if self.policy else None
+        policy = msgspec.Raw(self.policy or b"null")
         facts: list[Fact] = []
         if known is None:
             facts.append(
                 SourceRegistered(slug=self.slug, name=self.name, kind=self.kind, homepage=self.homepage, policy=policy)
             )
-        elif policy is not None and self.policy != known.policy:
+        elif self.policy is not None and self.policy != known.policy:
             facts.append(SourcePolicyRevised(slug=self.slug, policy=policy))
         facts += claims(world, ((alias, stream) for alias in self.aliases))
         return Decision(tuple(facts), Done(self.slug, created=known is None))

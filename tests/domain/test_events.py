@@ -1,0 +1,99 @@
+"""Events: every type has an example, a canonical stored form, and a way back."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.commands import COMMANDS
+from domain.events import Cause, Recorded, UnknownEventType, canonical_event, decode_state, encode_state
+from domain.facts import EVENTS, AliasClaimed, Fact, free_json
+from domain.principals import LOCAL
+from domain.streams import EMPTY, World, evolve, fold
+from tests import examples
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    # JCS has no lone surrogates
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def test_every_event_type_and_every_command_has_an_example() -> None:
+    assert {type(fact).__name__ for fact in examples.FACTS} == set(EVENTS)
+    assert {type(command) for command in examples.COMMANDS} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("fact", examples.FACTS, ids=lambda fact: type(fact).__name__)
+class TestEveryEvent:
+    def test_its_stored_form_is_canonical_json(self, fact: Fact) -> None:
+        state = encode_state(examples.recorded(fact)[0])
+        assert state == rfc8785.dumps(json.loads(state))
+
+    def test_it_is_read_back_as_it_was(self, fact: Fact) -> None:
+        [recorded] = examples.recorded(fact)
+        again = decode_state(recorded.originator_id, 1, type(fact).__name__, encode_state(recorded))
+        assert _plain(again) == _plain(recorded)
+
+    def test_its_canonical_form_has_every_field_but_the_position(self, fact: Fact) -> None:
+        event = examples.event(fact, position=7)
+        text = canonical_event(event)
+        assert text == rfc8785.dumps(json.loads(text))
+        assert json.loads(text).keys() == {"actor", "cause", "data", "recordedAt", "stream", "type", "version"}
+        assert text == canonical_event(msgspec.structs.replace(event, position=8))
+
+    def test_history_is_never_refused(self, fact: Fact) -> None:
+        """``evolve`` takes every fact in every state, even one that ``decide`` would not let happen today."""
+        for state in (None, *(evolve(None, other, "local") for other in examples.FACTS)):
+            evolve(state, fact, "local")
+
+
+@given(json_values)
+def test_free_json_inside_a_fact_stays_canonical(value: Any) -> None:
+    fact = AliasClaimed(alias="a", target="b")
+    state = encode_state(Recorded("alias/a", 1, "2026-09-01T12:00:00.000000Z", "é\u2028\x7f", Cause("r", 1, 1), fact))
+    assert state == rfc8785.dumps(json.loads(state))
+    assert bytes(free_json(value)) == rfc8785.dumps(value)
+
+
+def test_a_type_of_a_newer_release_is_named_not_guessed() -> None:
+    with pytest.raises(UnknownEventType, match="RunTeleported"):
+        decode_state("run/x", 1, "RunTeleported", b"{}")
+
+
+@pytest.mark.parametrize("command", examples.COMMANDS, ids=lambda command: type(command).__name__)
+class TestEveryCommand:
+    def test_its_facts_are_of_streams_that_it_has_read(self, command: Any) -> None:
+        """Else their versions would not be known, and two writers could not tell that they met."""
+        decision = command.decide(World({}), LOCAL)
+        assert decision.facts
+        assert {fact.stream for fact in decision.facts} <= command.reads()
+
+    def test_done_again_it_adds_nothing_but_imports(self, command: Any) -> None:
+        first = command.decide(World({}), LOCAL)
+        streams = {name: fold([]) for name in command.reads()} | _fold(first.facts)
+        again = command.decide(World(streams), LOCAL)
+        assert [type(fact).__name__ for fact in again.facts if type(fact).__name__ != "SourceImported"] == []
+
+
+def _fold(facts: tuple[Fact, ...]) -> dict[str, Any]:
+    streams: dict[str, Any] = {}
+    for fact in facts:
+        streams[fact.stream] = streams.get(fact.stream, EMPTY).then(fact, "local")
+    return streams
+
+
+def _plain(recorded: Recorded) -> Any:
+    return json.loads(encode_state(recorded)), recorded.originator_id, recorded.originator_version
