@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+import msgspec
 import rfc8785
 
 API_VERSION: Final = "kernelindex.dev/v1alpha1"
@@ -17,9 +18,33 @@ DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
 DIGEST_PREFIX: Final = re.compile(r"(?:sha256:)?([0-9a-f]{8,64})\Z")
 
 
+_SORTED: Final = msgspec.json.Encoder(order="sorted")
+
+# Where msgspec and RFC 8785 part: floats, integers of 2^53 and more, what is no number (msgspec writes null), and the
+# order of keys with characters beyond the first plane. Inside a text these may match too, which costs time only.
+_DOUBTFUL: Final = re.compile(rb"[:,\[](?:-?[0-9]+[.eE]|-?[0-9]{16}|null)")
+_BEYOND_FIRST_PLANE: Final = re.compile(rb"[\xf0-\xf4]")
+
+
 def canonical_json(value: Any) -> bytes:
-    """RFC 8785 bytes of a JSON value."""
-    return rfc8785.dumps(value)
+    """RFC 8785 bytes of a JSON value. Raises ``ValueError`` where it has none (NaN, integers of 2^53 and more).
+
+    What both write alike is written by msgspec, twenty times as fast; members in which they may differ, one by one.
+    """
+    try:
+        text = _SORTED.encode(value)
+    except (TypeError, ValueError, OverflowError):
+        return rfc8785.dumps(value)
+    if isinstance(value, str):
+        return text
+    if not isinstance(value, dict | list):
+        return rfc8785.dumps(value)
+    if not _DOUBTFUL.search(text) and (text.isascii() or not _BEYOND_FIRST_PLANE.search(text)):
+        return text
+    if isinstance(value, list):
+        return b"[" + b",".join(map(canonical_json, value)) + b"]"
+    keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+    return b"{" + b",".join(_SORTED.encode(key) + b":" + canonical_json(value[key]) for key in keys) + b"}"
 
 
 def digest_of(canonical: bytes) -> str:

@@ -45,11 +45,17 @@ def _current(db: sqlite3.Connection, slug: str, position: int) -> Doc:
 
 
 def _policy(policy: msgspec.Raw) -> Doc | None:
-    terms: dict[str, Any] | None = msgspec.json.decode(policy)
-    if terms is None:
+    terms = msgspec.json.decode(policy)
+    if not isinstance(terms, dict):
         return None
-    named = {name: terms.get(name) for name in ("licence", "attribution", "terms", "url")}
-    return named | {"licence": terms.get("licence") or terms.get("license"), "text": bytes(policy).decode()}
+    said = {name: text for name, text in terms.items() if isinstance(text, str)}
+    return {
+        "licence": said.get("licence") or said.get("license"),
+        "attribution": said.get("attribution"),
+        "terms": said.get("terms"),
+        "url": said.get("url"),
+        "text": bytes(policy).decode(),
+    }
 
 
 def _registered(fact: SourceRegistered, _: Event) -> Doc:

@@ -36,6 +36,7 @@ from graphql import (
     is_leaf_type,
     is_list_type,
 )
+from graphql.utilities.coerce_input_value import coerce_default_value
 
 from service.limits import CEILING, Limits
 
@@ -163,7 +164,7 @@ class _Walk:
         if known:
             return max(known)
         pages = [definition.args[name] for name in PAGE_ARGUMENTS if name in definition.args]
-        defaults = [page.default_value for page in pages if isinstance(page.default_value, int)]
+        defaults = [default for page in pages if isinstance(default := coerce_default_value(page), int)]
         return max(defaults, default=self.limits.page_size) if pages else None
 
     def argument(self, value: ValueNode | None) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from domain.errors import ErrorCode, Problem
-from domain.json_text import MAX_PROBLEMS, Json, Path, path_text, shown
+from domain.json_text import MAX_PROBLEMS, SHOWN_CHARACTERS, Json, Path, path_text, shown
 from domain.manifests.common import LINE_PATTERN, PROSE_PATTERN
 from domain.manifests.kinds import Kind
 from domain.manifests.schemas import Schema, field_schema
@@ -100,7 +100,7 @@ def _what_is_wrong(path: Path, error: Error, what: str) -> tuple[ErrorCode, str]
 
 
 def _known_fields(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(name[:SHOWN_CHARACTERS], known, n=1)
     return f"did you mean {close[0]}?" if close else f"known fields: {', '.join(known)}"
 
 

@@ -119,6 +119,8 @@ def _deeper_than(value: Any, limit: int) -> bool:
             if isinstance(item, (dict, list))
             for child in (item.values() if isinstance(item, dict) else item)
         ]
+        if not level:
+            return False
     return any(isinstance(item, (dict, list)) for item in level)
 
 

@@ -6,6 +6,7 @@ JSON, every error has a code. ``service/http/answers.py`` tells which status goe
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from http import HTTPStatus
 from inspect import isawaitable
 from typing import Any, Final, TypeVar
@@ -28,8 +29,6 @@ from service.limits import TooComplex
 
 METHODS: Final = "GET, POST, OPTIONS"
 T = TypeVar("T")
-
-
 Execute = Callable[[Prepared, OperationDefinitionNode, dict[str, Any], Any], Awaitable[Result]]
 
 
@@ -50,7 +49,7 @@ class GraphQLEndpoint:
     * ``execute`` may take the place of the schema's own execution.
     * ``page`` answers a browser that opens the path.
 
-    The first three may be coroutine functions.
+    ``make_context``, ``extensions_of`` and ``max_body`` may be coroutine functions.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class GraphQLEndpoint:
     async def _respond(self, request: Request, accept: str) -> Response:
         if request.method == "OPTIONS":
             return Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": METHODS})
-        media_type = negotiate(accept, (JSON, GRAPHQL_JSON))
+        media_type = _media_type(accept)
         if media_type is None:
             return respond(refusal(_not_acceptable()), JSON)
         try:
@@ -149,6 +148,11 @@ class GraphQLEndpoint:
             context_value=context,
             operation_name=operation.name.value if operation.name else None,
         )
+
+
+@lru_cache(maxsize=64)
+def _media_type(accept: str) -> str | None:
+    return negotiate(accept, (JSON, GRAPHQL_JSON))
 
 
 def _is_visit(request: Request, accept: str) -> bool:

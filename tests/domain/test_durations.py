@@ -57,7 +57,7 @@ def test_a_duration_is_read_exactly(text: str, nanoseconds: int) -> None:
 
 @pytest.mark.parametrize("text", [text for texts in REFUSED.values() for text in texts])
 def test_what_is_no_whole_number_of_nanoseconds_is_refused_with_a_short_message(text: str) -> None:
-    with pytest.raises(ValueError, match="nanosecond|duration") as caught:
+    with pytest.raises(ValueError, match=r"nanosecond|duration") as caught:
         duration_ns(text)
     assert len(str(caught.value)) < 300
 

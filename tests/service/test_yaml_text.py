@@ -258,12 +258,14 @@ def test_json_text_is_yaml_with_the_same_tree(tree: object) -> None:
 @settings(deadline=None, max_examples=300)
 @given(st.text("ab12:#-?&*!|>%@`{}[],\"'\\~.<= \n\t\r\x85\u2028\ud800é\x00", max_size=40))
 def test_any_text_is_read_or_refused_never_a_crash(text: str) -> None:
+    codes = set()
     try:
         read_yaml(text)
     except InvalidInput as refused:
-        assert refused.problems[0].code in {
-            ErrorCode.MALFORMED_DOCUMENT,
-            ErrorCode.DUPLICATE_KEY,
-            ErrorCode.INVALID_TEXT,
-            ErrorCode.NUMBER_OUT_OF_RANGE,
-        }
+        codes = {problem.code for problem in refused.problems}
+    assert codes <= {
+        ErrorCode.MALFORMED_DOCUMENT,
+        ErrorCode.DUPLICATE_KEY,
+        ErrorCode.INVALID_TEXT,
+        ErrorCode.NUMBER_OUT_OF_RANGE,
+    }

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def test_a_key_of_free_text_is_a_name_too() -> None:
 @pytest.mark.parametrize("sign", ["\x00", "\x1b", "\x85", "\u202e", "\u2066"])
 @pytest.mark.parametrize("text", ["two\nlines, a\ttab,\r\nand more"])
 def test_prose_holds_lines_and_tabs_but_no_other_control_character(text: str, sign: str) -> None:
-    prose: list[tuple[str, str, Callable[[Any, str], object]]] = [
+    prose: list[tuple[str, str, Callable[..., object]]] = [
         ("project", "metadata.description", lambda t, x: t["metadata"].update(description=x)),
         ("protocol", "spec.comparability.notes", lambda t, x: t["spec"]["comparability"].update(notes=x)),
         ("suite", "spec.correctness.description", lambda t, x: t["spec"]["correctness"].update(description=x)),
@@ -126,8 +127,9 @@ def test_prose_holds_lines_and_tabs_but_no_other_control_character(text: str, si
         ("implementation", "spec.buildVariants[0].install.command", lambda t, x: t["spec"]["buildVariants"][0]["install"].update(command=x)),
     ]  # fmt: skip
     for name, path, put in prose:
-        assert read_manifest(changed(name, lambda t, put=put: put(t, text)))
-        (problem,) = refusal(changed(name, lambda t, put=put: put(t, text + sign)))
+        tree = changed(name, partial(put, x=text))
+        assert read_manifest(tree).name == tree["metadata"]["name"]
+        (problem,) = refusal(changed(name, partial(put, x=text + sign)))
         assert (problem.code, problem.path) == (TEXT, path)
 
 

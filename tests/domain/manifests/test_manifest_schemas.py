@@ -67,54 +67,60 @@ def fields(tree: Any, path: FieldPath = ()) -> list[FieldPath]:
     return [path, *(found for key, value in inner for found in fields(value, (*path, key)))]
 
 
-def mutate(tree: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
-    """The tree with one field deleted, replaced, renamed, repeated, extended or swapped for another one's value."""
+def mutate(tree: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+    """One field of the tree is deleted, replaced, renamed, extended or swapped for another one's value."""
     places = fields(tree)
     path = draw(st.sampled_from(places[1:]))
-    parent = tree
-    for part in path[:-1]:
-        parent = parent[part]
-    last, value = path[-1], parent[path[-1]]
-    action = draw(st.sampled_from(["replace", "delete", "rename", "insert", "borrow", "alter"]))
-    if action == "replace":
-        parent[last] = draw(VALUES)
-    elif action == "delete":
-        del parent[last]
-    elif action == "rename" and isinstance(parent, dict):
-        parent[draw(st.sampled_from(["extra", "Extra", "a", "name", "x" * 201, "", "a b"]))] = parent.pop(last)
-    elif action == "insert" and isinstance(value, list):
-        value.insert(draw(st.integers(0, len(value))), draw(VALUES))
-    elif action == "insert" and isinstance(value, dict):
-        value[draw(st.sampled_from(["extra", "A", "title", "kind", "version"]))] = draw(VALUES)
-    elif action == "borrow":
-        node = tree
-        for part in draw(st.sampled_from(places)):
-            node = node[part]
-        parent[last] = copy.deepcopy(node)
-    elif isinstance(value, str):
-        parent[last] = draw(st.sampled_from([value + "x", " " + value, value.upper(), value[1:], value * 50]))
-    elif isinstance(value, int | float):
-        parent[last] = draw(st.sampled_from([-value, float(value), value / 3, str(value), [value]]))
+    parent, last = at(tree, path[:-1]), path[-1]
+    match draw(st.sampled_from(["replace", "delete", "rename", "insert", "borrow", "alter"])):
+        case "replace":
+            parent[last] = draw(VALUES)
+        case "delete":
+            del parent[last]
+        case "rename" if isinstance(parent, dict):
+            parent[draw(st.sampled_from(["extra", "Extra", "a", "name", "x" * 201, "", "a b"]))] = parent.pop(last)
+        case "borrow":
+            parent[last] = copy.deepcopy(at(tree, draw(st.sampled_from(places))))
+        case _:
+            parent[last] = draw(altered(parent[last]))
+
+
+def at(tree: Any, path: FieldPath) -> Any:
+    for part in path:
+        tree = tree[part]
     return tree
+
+
+def altered(value: Any) -> st.SearchStrategy[Any]:
+    """Values near the given one: with one more item, member or character, or nearly the same number."""
+    if isinstance(value, list):
+        return st.tuples(st.integers(0, len(value)), VALUES).map(
+            lambda new: [*value[: new[0]], new[1], *value[new[0] :]]
+        )
+    if isinstance(value, dict):
+        names = st.sampled_from(["extra", "A", "title", "kind", "version"])
+        return st.tuples(names, VALUES).map(lambda new: {**value, new[0]: new[1]})
+    if isinstance(value, str):
+        return st.sampled_from([value + "x", " " + value, value.upper(), value[1:], value * 50])
+    if isinstance(value, int | float):
+        return st.sampled_from([-value, float(value), value / 3, str(value), [value]])
+    return st.just(0)
 
 
 @st.composite
 def mutated(draw: Callable[[st.SearchStrategy[Any]], Any], kind: Kind) -> Any:
     tree = copy.deepcopy(BY_KIND[kind])
     for _ in range(draw(st.integers(1, 3))):
-        # A whole manifest put into one of its own fields may be large, but it is a tree.
-        tree = mutate(tree, draw)
-        if len(tree) == 0:
-            break
+        mutate(tree, draw)
     return tree
 
 
 def is_accepted(tree: Any, kind: Kind) -> bool:
     try:
-        return read_manifest(tree, kinds=[kind]) is not None
-    except InvalidInput as refused:
-        assert all(problem.message and problem.remedy for problem in refused.problems)
+        read_manifest(tree, kinds=[kind])
+    except InvalidInput:
         return False
+    return True
 
 
 @pytest.mark.parametrize("kind", Kind)

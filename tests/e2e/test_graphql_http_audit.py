@@ -1,0 +1,47 @@
+"""The server audits of the npm package graphql-http, the specification's own checks, against a real server."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.http.serving import serving
+from tests.service.http.tiny import tiny_app
+
+FOLDER = Path(__file__).parent / "graphql_http_audit"
+AUDITS = 61  # of graphql-http 1.23.1
+
+
+@pytest.fixture(scope="module")
+def graphql_url() -> Iterator[str]:
+    """The endpoint under audit."""
+    with serving(tiny_app()) as base_url:
+        yield f"{base_url}/graphql"
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Node's path, with the audits' packages installed as the lock file says."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if not node or not npm:
+        pytest.skip("needs node and npm on the path")
+    if not (FOLDER / "node_modules" / "graphql-http").is_dir():
+        command = [npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+        installed = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=120)
+        if installed.returncode:
+            pytest.skip(f"npm could not install the audits: {installed.stderr.strip()[-300:]}")
+    return node
+
+
+def test_every_audit_passes(graphql_url: str, node: str) -> None:
+    """Not only what the specification demands, but all that it recommends."""
+    command = [node, "audit.mjs", graphql_url]
+    run = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=120)
+
+    assert run.returncode == 0, run.stderr
+    results = json.loads(run.stdout)
+    assert [result for result in results if result["status"] != "ok"] == []
+    assert len(results) == AUDITS
