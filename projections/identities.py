@@ -4,7 +4,7 @@ This is where manifests are kept as they were registered; the other read models 
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -45,22 +45,17 @@ class Match(msgspec.Struct, frozen=True):
     kind: str
 
 
-def matches(db: sqlite3.Connection, text: str, position: int, kinds: Iterable[str]) -> list[Match]:
-    """What this id means among objects of these kinds: a whole digest, an alias, or a prefix of at least 8 hex digits.
+def matches(db: sqlite3.Connection, ids: Iterable[str], position: int, kinds: Iterable[str]) -> dict[str, list[Match]]:
+    """What each id means among objects of these kinds: a whole digest, an alias, or a prefix of at least 8 hex digits.
 
-    No match: unknown. Several: the prefix is ambiguous, and these are (at most 20 of) its candidates.
+    No match: unknown. Several: the prefix is ambiguous, and these are (at most 20 of) its candidates. Two statements,
+    however many ids are asked about.
     """
-    names: dict[str, Any] = {"position": position, "kinds": json_list(kinds)}
-    if is_digest(text):
-        return _with_prefix(db, text, names)
-    row = db.execute(
-        "SELECT target FROM aliases WHERE alias = :alias AND from_position <= :position",
-        {"alias": text, "position": position},
-    ).fetchone()
-    if row:
-        return [Match(row[0], "Source")] if row[0].startswith("source/") else _with_prefix(db, row[0], names)
-    prefix = digest_prefix(text)
-    return _with_prefix(db, prefix, names) if prefix else []
+    wanted = list(ids)
+    targets = _targets(db, wanted, position)
+    prefixes = {prefix for text in wanted if (prefix := digest_prefix(text))}
+    found = _with_prefixes(db, prefixes | set(targets.values()), position, kinds)
+    return {text: _meaning(text, targets.get(text), found) for text in wanted}
 
 
 def registered(db: sqlite3.Connection, digest: str, position: int) -> Registered | None:
@@ -122,13 +117,37 @@ def _parsed(digest: str, canonical: bytes) -> Manifest:
     return stored_manifest(canonical, digest)
 
 
-def _with_prefix(db: sqlite3.Connection, prefix: str, names: dict[str, Any]) -> list[Match]:
-    query = f"""SELECT digest, kind FROM manifests
-      WHERE digest >= :low AND digest <= :high AND kind IN (SELECT value FROM json_each(:kinds)) AND {AS_OF}
-      ORDER BY digest LIMIT {MAX_CANDIDATES}"""  # noqa: S608
+def _meaning(text: str, target: str | None, found: Mapping[str, list[Match]]) -> list[Match]:
+    prefix = digest_prefix(text) or ""
+    if is_digest(prefix) and prefix in found:
+        # Nobody can take a record's own id away from it by claiming those digits as an alias.
+        return found[prefix]
+    if target and target.startswith("source/"):
+        return [Match(target, "Source")]
+    return found.get(target or prefix, [])
+
+
+def _targets(db: sqlite3.Connection, aliases: Iterable[str], position: int) -> dict[str, str]:
+    query = """SELECT alias, target FROM aliases
+      WHERE alias IN (SELECT value FROM json_each(:aliases)) AND from_position <= :position"""
+    return dict(db.execute(query, {"aliases": json_list(aliases), "position": position}).fetchall())
+
+
+def _with_prefixes(
+    db: sqlite3.Connection, prefixes: Iterable[str], position: int, kinds: Iterable[str]
+) -> dict[str, list[Match]]:
     # "g" sorts behind every hex digit.
-    rows = db.execute(query, {"low": prefix, "high": prefix + "g"} | names).fetchall()
-    return [Match(*row) for row in rows]
+    query = f"""SELECT prefix, digest, kind FROM (
+        SELECT wanted.value AS prefix, digest, kind, row_number() OVER (PARTITION BY wanted.value ORDER BY digest) AS place
+        FROM json_each(:prefixes) AS wanted CROSS JOIN manifests
+        WHERE digest >= wanted.value AND digest < wanted.value || 'g'
+          AND kind IN (SELECT value FROM json_each(:kinds)) AND {AS_OF}
+      ) WHERE place <= {MAX_CANDIDATES} ORDER BY prefix, digest"""  # noqa: S608 text is ours
+    names = {"prefixes": json_list(sorted(prefixes)), "kinds": json_list(kinds), "position": position}
+    found: dict[str, list[Match]] = {}
+    for prefix, digest, kind in db.execute(query, names):
+        found.setdefault(prefix, []).append(Match(digest, kind))
+    return found
 
 
 def _manifest_registered(db: sqlite3.Connection, event: Event, fact: ManifestRegistered) -> None:

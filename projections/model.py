@@ -23,15 +23,21 @@ Doc = dict[str, Any]
 """A JSON document in the API's own names, nesting and spelling of scalars."""
 
 Apply = Callable[[sqlite3.Connection, Event, Any], None]
+Conclude = Callable[[sqlite3.Connection, int, int], None]
 
 
 class ReadModel(msgspec.Struct, frozen=True):
-    """A read model: its tables, and what each type of fact does to them. Raising ``version`` rebuilds the views."""
+    """A read model: its tables, and what each type of fact does to them. Raising ``version`` rebuilds the views.
+
+    ``conclude`` is for what is derived once per save, at its end: it is given the position of the save before and that
+    of this one.
+    """
 
     name: str
     version: int
     ddl: str
     handlers: Mapping[type[Fact], Apply]
+    conclude: Conclude | None = None
 
 
 def close(db: sqlite3.Connection, table: str, key: str, value: str, position: int) -> None:

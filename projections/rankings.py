@@ -7,12 +7,10 @@ from typing import Any
 
 import msgspec
 
-from domain.events import Event
-from domain.facts import AliasClaimed, ManifestRegistered, PolicyAdopted, RunIngested, SourceRegistered
 from domain.policies import RANKING_POLICIES
 from domain.policies.ranking import Entry, Placed, Profile
 from projections import saves
-from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, close, document_text, insert, json_list
+from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, document_text, insert, json_list
 from projections.paging import Listing
 
 DDL = f"""
@@ -111,28 +109,37 @@ def rank(db: sqlite3.Connection, wanted: Iterable[Group], position: int) -> dict
     }
 
 
-def _runs_changed(db: sqlite3.Connection, event: Event, _: Any) -> None:
-    """Follow the runs that this event let into a group or out of it, or changed inside one."""
+def _conclude(db: sqlite3.Connection, before: int, position: int) -> None:
+    """Follow the runs that this save let into a group or out of it, or changed inside one."""
     changes: dict[str, tuple[int, int]] = {}
     for sign, moment in ((1, "from_position"), (-1, "to_position")):
-        query = f"SELECT comparison_key, profile FROM runs WHERE {moment} = ? AND eligible"  # noqa: S608
-        for key, profile in db.execute(query, (event.position,)):
+        query = f"SELECT comparison_key, profile FROM runs WHERE {moment} > ? AND {moment} <= ? AND eligible"  # noqa: S608
+        for key, profile in db.execute(query, (before, position)):
             size, native = changes.get(key, (0, 0))
             changes[key] = (size + sign, native + sign * (profile == "SOURCE_NATIVE"))
+    adopted = "SELECT 1 FROM policies WHERE name = 'ranking' AND from_position > ? AND from_position <= ?"
+    if db.execute(adopted, (before, position)).fetchone():
+        for (key,) in db.execute("SELECT comparison_key FROM rankings WHERE to_position IS NULL"):
+            changes.setdefault(key, (0, 0))
     for key, (size, native) in changes.items():
-        _change(db, key, size, native, event.position)
+        _change(db, key, size, native, position)
 
 
 def _change(db: sqlite3.Connection, key: str, size: int, native: int, position: int) -> None:
-    columns = "size, source_native, lower_is_better, operation, workload, hardware, dtypes, doc"
-    query = f"SELECT {columns} FROM rankings WHERE comparison_key = ? AND to_position IS NULL"  # noqa: S608
+    columns = "from_position, size, source_native, lower_is_better, operation, workload, hardware, dtypes, doc"
+    # The newest version first: a group has as many as it had changes.
+    query = f"SELECT {columns} FROM rankings WHERE comparison_key = ? ORDER BY from_position DESC LIMIT 1"  # noqa: S608
     current = db.execute(query, (key,)).fetchone()
     if current:
-        close(db, "rankings", "comparison_key", key, position)
+        update = "UPDATE rankings SET to_position = ? WHERE comparison_key = ? AND from_position = ?"
+        db.execute(update, (position, key, current[0]))
         row = dict(zip(columns.split(", "), current, strict=True))
         row |= {"size": row["size"] + size, "source_native": row["source_native"] + native}
-    else:
+    elif size:
         row = {"size": size, "source_native": native, **_group_of(db, key)}
+    else:
+        # A run came into the group and left it in the same save.
+        return
     insert(db, "rankings", {"comparison_key": key, **row, "from_position": position})
 
 
@@ -161,20 +168,4 @@ def _group_of(db: sqlite3.Connection, key: str) -> dict[str, Any]:
     return row | {"doc": document_text(doc)}
 
 
-def _policy_adopted(db: sqlite3.Connection, event: Event, fact: PolicyAdopted) -> None:
-    _runs_changed(db, event, fact)
-    if fact.name == "ranking":
-        query = "SELECT comparison_key FROM rankings WHERE to_position IS NULL AND from_position < ? ORDER BY 1"
-        for (key,) in db.execute(query, (event.position,)).fetchall():
-            _change(db, key, 0, 0, event.position)
-
-
-READ_MODEL = ReadModel(
-    "rankings",
-    1,
-    DDL,
-    {
-        **dict.fromkeys((RunIngested, ManifestRegistered, AliasClaimed, SourceRegistered), _runs_changed),
-        PolicyAdopted: _policy_adopted,
-    },
-)
+READ_MODEL = ReadModel("rankings", 1, DDL, {}, _conclude)

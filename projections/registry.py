@@ -17,7 +17,7 @@ from projections import (
     sources,
     workloads,
 )
-from projections.model import Apply
+from projections.model import Apply, Conclude
 
 READ_MODELS: Final = tuple(
     module.READ_MODEL
@@ -40,6 +40,8 @@ HANDLERS: Final[dict[type[Fact], tuple[Apply, ...]]] = {
     fact: tuple(model.handlers[fact] for model in READ_MODELS if fact in model.handlers)
     for fact in dict.fromkeys(fact for model in READ_MODELS for fact in model.handlers)
 }
+
+CONCLUSIONS: Final[tuple[Conclude, ...]] = tuple(model.conclude for model in READ_MODELS if model.conclude)
 
 
 def fingerprint() -> str:

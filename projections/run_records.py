@@ -75,7 +75,8 @@ def row_of(
         primary=primary,
         unresolved=bool(references.unresolved),
     )
-    doc = _document(run, publication, references, names, parts)
+    key = key_of(parts)
+    doc = _document(run, publication, references, names, primary, parts, key)
     doc["evidence"] = _evidence_doc(evidence, publication, references, policies)
     doc["ineligibleReasons"] = list(reasons)
     hardware = references.environment.manifest.spec["hardware"] if references.environment else None
@@ -96,7 +97,7 @@ def row_of(
         "hardware": slugify(hardware["product"]) if hardware else None,
         "architecture": hardware["architecture"] if hardware else None,
         "dtypes": document_text(_dtypes(references)),
-        "comparison_key": key_of(parts),
+        "comparison_key": key,
         "eligible": not reasons,
         "value": decimal_text(primary.value) if primary else None,
         "low": _text(primary.low) if primary else None,
@@ -120,11 +121,16 @@ def names_of(db: sqlite3.Connection, publication: Publication, run: Manifest) ->
 
 
 def _document(
-    run: Manifest, publication: Publication, references: References, names: Names, parts: dict[str, str] | None
+    run: Manifest,
+    publication: Publication,
+    references: References,
+    names: Names,
+    primary: Measurement | None,
+    parts: dict[str, str] | None,
+    key: str | None,
 ) -> Doc:
     spec = run.spec
     metrics = spec.get("sourceNative", {}).get("metrics", {})
-    primary = primary_measurement(spec)
     profile = profile_of(spec)
     workload = references.workload.manifest.spec if references.workload else None
     return {
@@ -146,7 +152,7 @@ def _document(
         "sourceMetricsText": source_metrics_text(metrics),
         "profile": profile,
         "comparisonText": comparison_text(profile),
-        "comparisonKey": key_of(parts),
+        "comparisonKey": key,
         "comparison": parts,
         "implementation": spec["implementationDigest"],
         "project": references.project_digest,
@@ -161,7 +167,7 @@ def _document(
         "environmentFacts": lines(environment_facts(references.environment.manifest.spec))
         if references.environment
         else [],
-        "identityFacts": _identity_lines(run, publication, references, names, key_of(parts)),
+        "identityFacts": _identity_lines(run, publication, references, names, key),
         "correctness": _correctness(spec),
         "correctnessText": correctness_text(spec),
         "source": publication.source,

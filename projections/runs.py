@@ -9,7 +9,7 @@ import msgspec
 from domain.events import Event
 from domain.facts import AliasClaimed, Fact, ManifestRegistered, PolicyAdopted, RunIngested, SourceRegistered
 from domain.instants import with_seconds
-from domain.manifests import Kind
+from domain.manifests import Kind, Manifest, stored_manifest
 from projections import identities, saves
 from projections.model import AS_OF, TEMPORAL, ReadModel, insert, json_list, put
 from projections.paging import Listing
@@ -67,6 +67,7 @@ EQUALS = (
     "operation",
     "implementation",
     "project",
+    "workload",
     "source",
     "hardware",
     "architecture",
@@ -112,31 +113,34 @@ def refresh(db: sqlite3.Connection, digest: str, position: int) -> None:
     """Derive the row anew from what is known at the position."""
     run = identities.registered(db, digest, position)
     publication = Publication(*db.execute("SELECT * FROM publications WHERE digest = ?", (digest,)).fetchone())
-    if run is None:
-        return
-    row = row_of(
-        run.manifest,
+    if run is not None:
+        put(db, "runs", "digest", _derived(db, run.manifest, publication, position), position)
+
+
+def _derived(db: sqlite3.Connection, run: Manifest, publication: Publication, position: int) -> dict[str, Any]:
+    return row_of(
+        run,
         publication,
-        resolve(db, run.manifest, position),
-        names_of(db, publication, run.manifest),
+        resolve(db, run, position),
+        names_of(db, publication, run),
         Policies(saves.policy(db, "ranking", position), saves.policy(db, "evidence", position)),
     )
-    put(db, "runs", "digest", row, position)
 
 
 def _run_ingested(db: sqlite3.Connection, event: Event, fact: RunIngested) -> None:
-    row = {
-        "digest": fact.digest,
-        "position": event.position,
-        "recorded_at": event.recorded_at,
-        "actor": event.actor,
-        "source": fact.source,
-        "external_id": fact.external_id,
-        "producer": fact.producer,
-        "published_at": with_seconds(fact.published_at) if fact.published_at else None,
-    }
-    insert(db, "publications", row)
-    refresh(db, fact.digest, event.position)
+    publication = Publication(
+        digest=fact.digest,
+        position=event.position,
+        recorded_at=event.recorded_at,
+        actor=event.actor,
+        source=fact.source,
+        external_id=fact.external_id,
+        producer=fact.producer,
+        published_at=with_seconds(fact.published_at) if fact.published_at else None,
+    )
+    insert(db, "publications", msgspec.structs.asdict(publication))
+    run = stored_manifest(bytes(fact.manifest), fact.digest)
+    insert(db, "runs", _derived(db, run, publication, event.position) | {"from_position": event.position})
 
 
 def _refresh_all(db: sqlite3.Connection, event: Event, column: str, value: str) -> None:

@@ -14,7 +14,7 @@ import aiosqlite
 
 from domain.events import Committed
 from projections import saves
-from projections.registry import HANDLERS, READ_MODELS, fingerprint
+from projections.registry import CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
 from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
@@ -42,9 +42,8 @@ class Views:
     async def open(cls, folder: Path) -> Self:
         """Open the views in this folder, empty ones where this release's are not there yet."""
         path = folder / f"views-{fingerprint()}.db"
-        writer = _Connection(lambda: _connect(path, writes=True), iter_chunk_size=64)
+        writer = _Connection(lambda: open_writer(path), iter_chunk_size=64)
         await writer
-        await writer.run(_create)
         reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
         await reader
         return cls(path, writer, reader, _connect(path))
@@ -71,6 +70,18 @@ class Views:
         await self._writer.close()
 
 
+def open_writer(path: Path) -> sqlite3.Connection:
+    """A connection that may write views to this file, empty ones where there are none: for :func:`apply`."""
+    db = _connect(path, writes=True)
+    db.execute("BEGIN IMMEDIATE")
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'saves'").fetchone():
+        for model in READ_MODELS:
+            for statement in model.ddl.split(";"):
+                db.execute(statement)
+    db.execute("COMMIT")
+    return db
+
+
 def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -> Save:
     """Apply whole saves in one transaction."""
     db.execute("BEGIN IMMEDIATE")
@@ -79,11 +90,15 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
         if head != after:
             db.execute("ROLLBACK")
             return head
+        concluded = head.position
         for position, one in enumerate(committed, head.position + 1):
             event = one.at(position)
             for handle in HANDLERS.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
+                for conclude in CONCLUSIONS:
+                    conclude(db, concluded, position)
+                concluded = position
                 saves.record_save(db, event, one.recorder_id)
         head = saves.head(db)
         db.execute("COMMIT")
@@ -111,13 +126,3 @@ def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
     else:
         db.execute("PRAGMA query_only = ON")
     return db
-
-
-def _create(db: sqlite3.Connection) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    exists = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'saves'").fetchone()
-    if not exists:
-        for model in READ_MODELS:
-            for statement in model.ddl.split(";"):
-                db.execute(statement)
-    db.execute("COMMIT")

@@ -4,11 +4,12 @@ Live, catch-up and replay are one path: read what follows the views' own positio
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 
+from domain.errors import Conflict, ErrorCode
 from domain.events import Committed, UnknownEventType
 from projections import saves
 from projections.saves import Save, UnknownPolicy
@@ -18,18 +19,24 @@ from service.event_log import EventLog
 BATCH = 1000
 POLL_S = 0.01
 RETRY_S = 1.0
+WAIT_S = 30.0
 
 _logger = structlog.get_logger()
 
 
 class Follower:
-    """Keeps views level with a log. ``head`` is the save that they reflect; ``failure`` says why it has stopped."""
+    """Keeps views level with a log.
+
+    ``head`` is the save that they reflect; ``failure`` says why it has stopped for good, ``trouble`` why it is trying
+    again.
+    """
 
     def __init__(self, log: EventLog, views: Views) -> None:
         self.log = log
         self.views = views
         self.head: Save = saves.NOTHING
         self.failure: Exception | None = None
+        self.trouble: Exception | None = None
         self._advanced = asyncio.Condition()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -54,10 +61,20 @@ class Follower:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def wait_for(self, recorder_id: int) -> int:
-        """Wait until the views reflect the save that this recorder id belongs to, and answer its position."""
+        """Wait until the views reflect the save that this recorder id belongs to, and answer its position.
+
+        Raises what has stopped the follower, or :class:`Conflict` with ``VIEWS_BEHIND`` where it takes too long.
+        """
         self._wake.set()
-        async with self._advanced:
-            await self._advanced.wait_for(lambda: self.head.recorder_id >= recorder_id or self.failure)
+        try:
+            async with asyncio.timeout(WAIT_S), self._advanced:
+                await self._advanced.wait_for(lambda: self.head.recorder_id >= recorder_id or self.failure)
+        except TimeoutError:
+            raise Conflict.because(
+                "it is recorded, but can't be shown yet",
+                code=ErrorCode.VIEWS_BEHIND,
+                remedy="ask again later; a retry under the same idempotency key is safe",
+            ) from None
         if self.failure:
             raise self.failure
         return self.views.peek(lambda db: saves.position_of(db, recorder_id)) or self.head.position
@@ -75,19 +92,20 @@ class Follower:
                 # Going on would show answers that this release can't know to be right.
                 await self._fail(failure)
                 return
-            except sqlite3.Error:
-                # A full disk or a lock that outlasts its timeout may pass; the views were left as they were.
-                _logger.exception("follower failed, will try again", position=self.head.position)
+            except Exception as trouble:  # noqa: BLE001 a full disk or a long lock may pass; the views are as they were
+                _logger.error("follower failed, will try again", exc_info=trouble, position=self.head.position)
+                self.trouble = trouble
                 await asyncio.sleep(RETRY_S)
-            await self._sleep()
+            else:
+                self.trouble = None
+                await self._sleep()
 
     async def _sleep(self) -> None:
         """Until this process writes, or another has: SQLite tells no one, so its data version is polled."""
         while not self._wake.is_set() and not self.log.changed():
-            try:
-                await asyncio.wait_for(self._wake.wait(), POLL_S)
-            except TimeoutError:
-                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_S):
+                    await self._wake.wait()
         self._wake.clear()
 
     async def _fail(self, failure: Exception) -> None:

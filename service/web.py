@@ -23,6 +23,8 @@ from service.http.cors import cors_middleware
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.records import canonical_run
+from service.pages import static
+from service.pages.graphiql import graphiql
 from service.settings import Settings
 
 ANYBODY = Principal(id="anonymous", sources=None)
@@ -44,6 +46,7 @@ class Web:
             make_context=self._context,
             extensions_of=lambda context, _cost: extensions_of(context),
             max_body=self._max_body,
+            page=graphiql,
         )
 
     async def ingest(self, request: Request) -> Response:
@@ -52,10 +55,7 @@ class Web:
 
     async def run(self, request: Request) -> Response:
         """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the canonical record."""
-        context = await self._context(request)
-        position = request.path_params.get("position")
-        snapshot = context.snapshot if position is None else await context.snapshot_at(position)
-        return await canonical_run(request, snapshot, context.snapshot.position)
+        return await canonical_run(request, await self._context(request))
 
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""
@@ -64,8 +64,8 @@ class Web:
     async def ready(self, _: Request) -> Response:
         """``GET /readyz``: the views are near enough to the log to be shown."""
         follower = self._index.follower
-        if follower.failure:
-            return JSONResponse({"status": str(follower.failure)}, HTTPStatus.SERVICE_UNAVAILABLE)
+        if reason := follower.failure or follower.trouble:
+            return JSONResponse({"status": str(reason)}, HTTPStatus.SERVICE_UNAVAILABLE)
         latest = await asyncio.to_thread(self._index.log.latest)
         lag = latest - follower.head.recorder_id
         near = lag <= self._index.settings.max_lag_events
@@ -115,6 +115,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/ingest", _handler("ingest"), methods=["POST"]),
             Route("/runs/{id:str}", _handler("run")),
             Route("/runs/{id:str}/at/{position:int}", _handler("run")),
+            Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),
         ],

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import strawberry
 from strawberry.types import Info
@@ -93,7 +93,7 @@ class Reads:
         before: str | None = None,
     ) -> Doc:
         snapshot = _snapshot(info)
-        criteria = resolving.run_criteria(snapshot, filter.given() if filter else {})
+        criteria = await resolving.run_criteria(snapshot, filter.given() if filter else {})
         listing = runs.listing(criteria, order_by.value)
         return await connection(
             listing, "runs", PageArguments(first, after, last, before), snapshot, info.context.snapshot_at
@@ -114,7 +114,7 @@ class Reads:
         before: str | None = None,
     ) -> Doc:
         snapshot = _snapshot(info)
-        listing = resolving.ranking_listing(snapshot, filter.given() if filter else {})
+        listing = await resolving.ranking_listing(snapshot, filter.given() if filter else {})
         return await connection(
             listing, "rankings", PageArguments(first, after, last, before), snapshot, info.context.snapshot_at
         )
@@ -162,7 +162,7 @@ class Reads:
 
     @loaded(Hardware | None, "A hardware product.")
     async def hardware(self, info: Ask, slug: str) -> Doc | None:
-        return await _snapshot(info).hardware(slug)
+        return await _snapshot(info).document("hardware", slug)
 
     @loaded(Connection[Source] | None, "Registered sources by name.")
     async def sources(
@@ -190,7 +190,9 @@ class Reads:
                 remedy=f"ask for at most {MAX_NODES} at a time",
             )
         snapshot = _snapshot(info)
-        return list(await asyncio.gather(*(resolving.node(snapshot, one) for one in ids)))
+        found = await asyncio.gather(*(resolving.node(snapshot, one) for one in ids), return_exceptions=True)
+        # An exception in its place is that node's error alone: the others are answered.
+        return cast("list[Doc | None]", found)
 
     @loaded(AccessStamp, "When and as of which position this is read.")
     async def stamp(self, info: Ask) -> Doc:

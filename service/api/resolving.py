@@ -15,19 +15,25 @@ from projections.paging import Listing
 from service.api.snapshot import KINDS, Snapshot
 
 WORKLOADS: Final = (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
+EVERYTHING: Final = (*KINDS, "Source")
 
 
-def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str = "id") -> str | None:
+async def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str = "id") -> str | None:
     """The digest that an id means among objects of these kinds, or None. An ambiguous prefix is refused."""
-    found = [match for match in snapshot.matches(text, kinds) if match.kind in kinds]
+    found = [match for match in await snapshot.matches(text, kinds) if match.kind in kinds]
     if len(found) > 1:
         raise _ambiguous(text, path, found)
     return found[0].id if found else None
 
 
-def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str) -> str:
-    """The digest that an id in a filter means; one that means nothing is an error, not an empty list."""
-    digest = resolve_id(snapshot, text, kinds, path)
+async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str) -> str:
+    """The digest that an id in a filter means; one that means nothing is an error, not an empty list.
+
+    A whole digest of what is not registered passes: runs may refer to it all the same.
+    """
+    digest = await resolve_id(snapshot, text, kinds, path)
+    if digest is None and is_digest(text) and not await snapshot.matches(text, EVERYTHING):
+        return text
     if digest is None:
         raise NotFound.because(
             f"{text[:100]!r} names nothing here",
@@ -39,7 +45,7 @@ def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str)
 
 async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
     """The document that an id means among manifests of these kinds."""
-    digest = resolve_id(snapshot, text, kinds)
+    digest = await resolve_id(snapshot, text, kinds)
     table = KINDS[next(iter(kinds))]
     return await snapshot.document(table, digest) if digest else None
 
@@ -51,8 +57,8 @@ async def node(snapshot: Snapshot, text: str) -> Doc | None:
         source = await snapshot.source(slug)
         return source if source["registered"] else None
     if kind == "hardware" and slug:
-        return await snapshot.hardware(slug)
-    found = snapshot.matches(text, (*KINDS, "Source"))
+        return await snapshot.document("hardware", slug)
+    found = await snapshot.matches(text, EVERYTHING)
     if len(found) > 1:
         raise _ambiguous(text, "id", found)
     if found and found[0].kind == "Source":
@@ -65,20 +71,17 @@ async def node(snapshot: Snapshot, text: str) -> Doc | None:
 async def ranking(snapshot: Snapshot, comparison_key: str) -> Doc | None:
     """The document of a group that has ranked runs."""
     standing = await snapshot.standing(comparison_key)
-    if standing is None:
-        return None
-    found = await snapshot.documents("rankings", [comparison_key])
-    return found[0]
+    return await snapshot.document("rankings", comparison_key) if standing else None
 
 
-def run_criteria(snapshot: Snapshot, given: Mapping[str, Any]) -> dict[str, Any]:
+async def run_criteria(snapshot: Snapshot, given: Mapping[str, Any]) -> dict[str, Any]:
     """The criteria of :func:`projections.runs.listing` from a filter's fields that were given."""
-    return {name: _criterion(snapshot, name, value) for name, value in given.items()}
+    return {name: await _criterion(snapshot, name, value) for name, value in given.items()}
 
 
-def ranking_listing(snapshot: Snapshot, given: Mapping[str, Any]) -> Listing:
+async def ranking_listing(snapshot: Snapshot, given: Mapping[str, Any]) -> Listing:
     """The groups that a filter's given fields choose."""
-    return rankings.listing({name: _criterion(snapshot, name, value) for name, value in given.items()})
+    return rankings.listing({name: await _criterion(snapshot, name, value) for name, value in given.items()})
 
 
 _REFERENCES: Final[Mapping[str, Collection[str]]] = {
@@ -89,9 +92,9 @@ _REFERENCES: Final[Mapping[str, Collection[str]]] = {
 }
 
 
-def _criterion(snapshot: Snapshot, name: str, value: Any) -> Any:
+async def _criterion(snapshot: Snapshot, name: str, value: Any) -> Any:
     if kinds := _REFERENCES.get(name):
-        return require_id(snapshot, value, kinds, f"filter.{name}")
+        return await require_id(snapshot, value, kinds, f"filter.{name}")
     if name == "hardware":
         return slugify(value)
     if name == "status":

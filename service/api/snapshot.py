@@ -5,7 +5,7 @@ snapshot under ``"@"``, so that what hangs below it is read as of the same posit
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
@@ -37,6 +37,9 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The table that shows manifests of a kind."""
 
+KEYS: Final[Mapping[str, str]] = {"rankings": "comparison_key", "hardware": "slug", "sources": "slug"}
+"""What documents of a table are found by, where that is not a digest."""
+
 
 class Snapshot:
     """The index as of one position. Made for one operation: what was read once is not read again."""
@@ -54,25 +57,19 @@ class Snapshot:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query)
 
-    async def document(self, table: str, digest: str) -> Doc | None:
-        """The document of that digest in a table of documents, or None where there is none."""
-        doc: Doc | None = await self._loader(table, self._documents_of(table, "digest")).load(digest)
+    async def document(self, table: str, key: str) -> Doc | None:
+        """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""
+        doc: Doc | None = await self._loader(table, self._documents_of(table)).load(key)
         return doc
 
-    async def documents(self, table: str, digests: Sequence[str]) -> list[Doc | None]:
+    async def documents(self, table: str, keys: Sequence[str]) -> list[Doc | None]:
         """Several documents at once, in order."""
-        found: list[Doc | None] = await self._loader(table, self._documents_of(table, "digest")).load_many(digests)
+        found: list[Doc | None] = await self._loader(table, self._documents_of(table)).load_many(keys)
         return found
-
-    async def hardware(self, slug: str) -> Doc | None:
-        """The hardware product of that slug."""
-        doc: Doc | None = await self._loader("hardware", self._documents_of("hardware", "slug")).load(slug)
-        return doc
 
     async def source(self, slug: str) -> Doc:
         """The source of that slug, registered or not."""
-        doc: Doc | None = await self._loader("sources", self._documents_of("sources", "slug")).load(slug)
-        return doc or self.adopt(unregistered(slug))
+        return await self.document("sources", slug) or self.adopt(unregistered(slug))
 
     async def aliases(self, target: str) -> list[str]:
         """The other names of an object."""
@@ -94,9 +91,13 @@ class Snapshot:
         standing: Standing | None = await loader.load(comparison_key)
         return standing
 
-    def matches(self, text: str, kinds: Iterable[str]) -> list[Match]:
+    async def matches(self, text: str, kinds: Collection[str]) -> list[Match]:
         """What an id may mean among objects of these kinds."""
-        return self._views.peek(lambda db: identities.matches(db, text, self.position, kinds))
+
+        def query(db: sqlite3.Connection, ids: list[str]) -> Mapping[str, list[Match]]:
+            return identities.matches(db, ids, self.position, kinds)
+
+        return list(await self._loader(f"ids of {', '.join(kinds)}", query).load(text))
 
     def adopt(self, doc: Doc) -> Doc:
         """Mark a document as read in this snapshot."""
@@ -117,9 +118,9 @@ class Snapshot:
     async def _run(self, query: Callable[[sqlite3.Connection], Any], size: int) -> Any:
         return self._views.peek(query) if size <= ON_LOOP else await self._views.read(query)
 
-    def _documents_of(self, table: str, key: str) -> Query:
+    def _documents_of(self, table: str) -> Query:
         def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
-            found = documents(db, table, key, keys, self.position)
+            found = documents(db, table, KEYS.get(table, "digest"), keys, self.position)
             return {name: self.adopt(doc) for name, doc in found.items()}
 
         return query

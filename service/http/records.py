@@ -1,30 +1,45 @@
 """A run's canonical record over HTTP: the bytes whose SHA-256 is its digest."""
 
+from http import HTTPStatus
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from domain.errors import ErrorCode
 from domain.manifests import Kind, stored_manifest
+from service.api.context import Context
 from service.api.resolving import resolve_id
 from service.api.snapshot import Snapshot
 from service.errors_out import refused
 
 
-async def canonical_run(request: Request, snapshot: Snapshot, head: int) -> Response:
-    """``{apiVersion, kind, spec}`` of the run, as it was known in the snapshot; ``head`` is the present position."""
-    asked = request.path_params.get("position", head)
-    if asked > head:
-        raise refused(
-            ErrorCode.NOT_FOUND,
-            f"the log has not reached position {asked}",
-            remedy=f"the present position is {head}",
-        )
-    digest = resolve_id(snapshot, request.path_params["id"], (Kind.BENCHMARK_RUN,))
+async def canonical_run(request: Request, context: Context) -> Response:
+    """``{apiVersion, kind, spec}`` of the run, as it is known now or was at the position in the path."""
+    snapshot = await _snapshot(context, request.path_params.get("position"))
+    digest = await resolve_id(snapshot, request.path_params["id"], (Kind.BENCHMARK_RUN,))
     if digest is None:
         raise refused(ErrorCode.NOT_FOUND, "no run has this id", remedy="check the digits, or search for it")
-    etag = f'"{digest}"'
-    headers = {"ETag": etag, "Cache-Control": "public, max-age=60"}
-    if request.headers.get("if-none-match") == etag:
-        return Response(status_code=304, headers=headers)
+    headers = {"ETag": f'"{digest}"', "Cache-Control": "public, max-age=60"}
+    if _is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     manifest = stored_manifest((await snapshot.manifest(digest)).encode(), digest)
     return Response(manifest.identity, headers=headers, media_type="application/json")
+
+
+async def _snapshot(context: Context, position: int | None) -> Snapshot:
+    head = context.snapshot.position
+    if position is None:
+        return context.snapshot
+    if not 0 < position <= head:
+        raise refused(
+            ErrorCode.NOT_FOUND,
+            f"the log has no position {str(position)[:20]}",
+            remedy=f"the first position is 1, the present one is {head}",
+        )
+    return await context.snapshot_at(position)
+
+
+def _is_known(if_none_match: str, etag: str) -> bool:
+    """Whether the client has this entity already (RFC 9110, section 13.1.2: by weak comparison)."""
+    known = (tag.strip().removeprefix("W/") for tag in if_none_match.split(","))
+    return any(tag in ("*", etag) for tag in known)

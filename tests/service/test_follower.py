@@ -1,7 +1,9 @@
 """The follower: whole saves, in order, each once, whoever wrote them; it stops rather than guess."""
 
 import asyncio
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,7 +125,6 @@ async def test_it_stops_at_a_policy_that_this_release_does_not_know(tmp_path: Pa
 
 
 async def test_it_stops_at_an_event_that_this_release_does_not_know(index: Index) -> None:
-    import sqlite3
 
     with sqlite3.connect(index.settings.data_dir / "log.db") as db:
         db.execute("INSERT INTO stored_events VALUES ('run/x', 1, 'RunTeleported', ?)", (b"{}",))
@@ -135,3 +136,21 @@ async def test_who_waits_is_woken_when_it_has_stopped(index: Index) -> None:
     index.follower.failure = UnknownEventType("RunTeleported")
     with pytest.raises(UnknownEventType):
         await index.ledger.handle([ingest()], LOCAL)
+
+
+async def test_trouble_that_passes_loses_nothing(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk fails the follower for a while; what was written meanwhile is shown when there is room again."""
+    monkeypatch.setattr(module, "RETRY_S", 0.01)
+    healthy, failures = index.views.apply, iter(range(3))
+
+    async def full(*given: Any) -> Any:
+        if next(failures, None) is not None:
+            raise sqlite3.OperationalError("database or disk is full")
+        return await healthy(*given)
+
+    monkeypatch.setattr(index.views, "apply", full)
+    await index.ledger.handle([ingest()], LOCAL)
+    assert index.views.peek(lambda db: db.execute("SELECT count(*) FROM runs").fetchone()) == (1,)
+    async with asyncio.timeout(5):
+        while index.follower.trouble:
+            await asyncio.sleep(0.005)

@@ -121,7 +121,7 @@ class Environment(Documented, Registered):
 
     @loaded(Hardware | None, "The hardware product.")
     async def hardware(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).hardware(root["hardware"])
+        return await snapshot_of(root).document("hardware", root["hardware"])
 
 
 @strawberry.type(description="Where records come from: a leaderboard, a benchmark, a person.")

@@ -69,7 +69,7 @@ class Ranking(Documented, Node):
 
     @loaded(Hardware | None, "The hardware product.")
     async def hardware(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).hardware(root["hardware"])
+        return await snapshot_of(root).document("hardware", root["hardware"])
 
     @loaded(Run | None, "The run that leads; of tied leaders the first in the order shown.")
     async def leader(self, root: Root) -> Doc | None:
