@@ -1,6 +1,6 @@
 """What is ingested at once: a run with any of the manifests it refers to, and how its source speaks of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NotRequired
 
 import msgspec
@@ -10,8 +10,9 @@ from typing_extensions import TypedDict
 from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.facts import ArtifactRecorded
 from domain.instants import instant_of_date
-from domain.json_text import Json
+from domain.json_text import Json, shown
 from domain.manifests import Kind, Manifest, read_manifest
+from domain.manifests.common import Date, Instant, Line500, Slug
 
 PARTS: Final[dict[str, tuple[Kind, ...]]] = {
     "project": (Kind.SOFTWARE_PROJECT,),
@@ -23,6 +24,8 @@ PARTS: Final[dict[str, tuple[Kind, ...]]] = {
     "run": (Kind.BENCHMARK_RUN,),
 }
 """The parts of a bundle, in the order in which they are registered."""
+
+_ORDER: Final = {kind: place for place, kinds in enumerate(PARTS.values()) for kind in kinds}
 
 MAX_ALIASES: Final = 100
 """Lists that the API shows whole are bounded at intake (DESIGN section 5)."""
@@ -46,12 +49,15 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
         return next((manifest for manifest in self.manifests if manifest.kind in kinds), None)
 
 
-Text = Annotated[str, Field(min_length=1, max_length=500)]
-Slug = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9][a-z0-9-]*$")]
-Alias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f\x7f](?:.*[^\s\x00-\x1f\x7f])?$")]
-Instant = Annotated[
-    str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z$")
+Alias = Annotated[
+    str,
+    Field(
+        max_length=200,
+        pattern=r"^[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$",
+        description="1 to 200 characters on one line, without blanks at its ends",
+    ),
 ]
+ExternalId = Annotated[Line500, Field(min_length=1, description="1 to 500 characters on one line")]
 
 
 @with_config(ConfigDict(extra="forbid", strict=True))
@@ -59,14 +65,15 @@ class Record(TypedDict):
     """The ``record`` part of a bundle: how the source and other indexes speak of this run."""
 
     source: NotRequired[Slug]
-    externalId: NotRequired[Text]
-    aliases: NotRequired[Annotated[list[Alias], Field(max_length=MAX_ALIASES)]]
-    publishedOn: NotRequired[Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]]
+    externalId: NotRequired[ExternalId]
+    aliases: NotRequired[Annotated[list[Alias], Field(max_length=MAX_ALIASES, description="at most 100 aliases")]]
+    publishedOn: NotRequired[Date]
     publishedAt: NotRequired[Instant]
-    producer: NotRequired[Text]
+    producer: NotRequired[ExternalId]
 
 
 _RECORD: Final = TypeAdapter(Record)
+_RECORD_FIELDS: Final[dict[str, Any]] = _RECORD.json_schema()["properties"]
 
 
 def read_bundle(tree: Json, document: str = "") -> Bundle:
@@ -99,7 +106,7 @@ def bundle_of(*manifests: Manifest, record: Record | None = None) -> Bundle:
     project = next((manifest for manifest in manifests if manifest.kind is Kind.SOFTWARE_PROJECT), None)
     published_on = stated.get("publishedOn")
     return Bundle(
-        manifests=tuple(manifest for manifest in manifests if manifest is not run),
+        manifests=tuple(sorted((one for one in manifests if one is not run), key=lambda one: _ORDER[one.kind])),
         run=run,
         project=project.digest if project else None,
         aliases=tuple((alias, named.digest) for alias in stated.get("aliases", ())) if named else (),
@@ -123,11 +130,19 @@ def _problem(detail: Mapping[str, Any], document: str) -> Problem:
     unknown = detail["type"] == "extra_forbidden"
     return Problem(
         code=ErrorCode.UNKNOWN_FIELD if unknown else ErrorCode.INVALID_VALUE,
-        message="is not a field of a record" if unknown else str(detail["msg"]).lower(),
+        message="is not a field of a record" if unknown else f"{shown(detail['input'])} is not accepted",
         path=path,
         document=document,
-        remedy=f"the fields are {', '.join(Record.__annotations__)}",
+        remedy=_remedy(detail["loc"], unknown=unknown),
     )
+
+
+def _remedy(place: Sequence[str | int], *, unknown: bool) -> str:
+    if unknown or not place:
+        return f"a record is an object with any of {', '.join(Record.__annotations__)}"
+    schema = _RECORD_FIELDS[str(place[0])]
+    expected = schema.get("items", schema) if len(place) > 1 else schema
+    return f"give {expected['description']}"
 
 
 def _unknown_parts(tree: Mapping[str, Json], document: str) -> Iterator[Problem]:

@@ -75,6 +75,11 @@ def decimal_text(value: Decimal) -> str:
     """The one text of a value: as RFC 8785 writes numbers (``3.2e-24``), with every digit. Equal values, equal text."""
     if not value.is_finite():
         raise ValueError(f"{value} is not a finite number")
+    if not value:
+        return "0"
+    if -6 <= value.adjusted() <= 20:
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
     negative, digit_tuple, exponent = value.as_tuple()
     digits = "".join(map(str, digit_tuple)).lstrip("0")
     point = len(digits) + int(exponent)

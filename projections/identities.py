@@ -6,7 +6,6 @@ This is where manifests are kept as they were registered; the other read models 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -56,6 +55,14 @@ def matches(db: sqlite3.Connection, ids: Iterable[str], position: int, kinds: It
     prefixes = {prefix for text in wanted if (prefix := digest_prefix(text))}
     found = _with_prefixes(db, prefixes | set(targets.values()), position, kinds)
     return {text: _meaning(text, targets.get(text), found) for text in wanted}
+
+
+def registered_of(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, Registered]:
+    """Those of these manifests that are registered at the position, by digest."""
+    query = f"""SELECT digest, manifest, project, from_position FROM manifests
+      WHERE digest IN (SELECT value FROM json_each(:digests)) AND {AS_OF}"""  # noqa: S608
+    rows = db.execute(query, {"digests": json_list(digests), "position": position})
+    return {digest: Registered(_parsed(digest, text.encode()), *rest) for digest, text, *rest in rows}
 
 
 def registered(db: sqlite3.Connection, digest: str, position: int) -> Registered | None:
@@ -138,7 +145,8 @@ def _with_prefixes(
 ) -> dict[str, list[Match]]:
     # "g" sorts behind every hex digit.
     query = f"""SELECT prefix, digest, kind FROM (
-        SELECT wanted.value AS prefix, digest, kind, row_number() OVER (PARTITION BY wanted.value ORDER BY digest) AS place
+        SELECT wanted.value AS prefix, digest, kind,
+          row_number() OVER (PARTITION BY wanted.value ORDER BY digest) AS place
         FROM json_each(:prefixes) AS wanted CROSS JOIN manifests
         WHERE digest >= wanted.value AND digest < wanted.value || 'g'
           AND kind IN (SELECT value FROM json_each(:kinds)) AND {AS_OF}

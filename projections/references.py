@@ -32,31 +32,24 @@ class References(msgspec.Struct, frozen=True):
 
 def resolve(db: sqlite3.Connection, run: Manifest, position: int) -> References:
     """Look up everything that the run refers to."""
-    found: dict[str, Registered | None] = {}
-
-    def look_up(digest: str | None) -> Registered | None:
-        if digest is None:
-            return None
-        found[digest] = identities.registered(db, digest, position)
-        return found[digest]
-
-    implementation = look_up(run.spec["implementationDigest"])
-    workload = look_up(run.spec["workloadDigest"])
-    protocol = look_up(run.spec["protocolDigest"])
-    environment = look_up(run.spec["environmentDigest"])
+    named = [run.spec[field] for field in ("implementationDigest", "workloadDigest", "protocolDigest", "environmentDigest")]
+    found = identities.registered_of(db, named, position)
+    implementation, workload, protocol, environment = (found.get(digest) for digest in named)
     operation_digest = _operation_digest(workload, implementation)
     project_digest = implementation.project if implementation else None
+    named += [digest for digest in (operation_digest, project_digest) if digest]
+    found |= identities.registered_of(db, named[4:], position)
     return References(
         implementation=implementation,
         workload=workload,
         protocol=protocol,
         environment=environment,
-        operation=look_up(operation_digest),
-        project=look_up(project_digest),
+        operation=found.get(operation_digest or ""),
+        project=found.get(project_digest or ""),
         operation_digest=operation_digest,
         project_digest=project_digest,
-        unresolved=tuple(digest for digest, registered in found.items() if registered is None),
-        resolved_at=max((registered.since for registered in found.values() if registered), default=0),
+        unresolved=tuple(digest for digest in dict.fromkeys(named) if digest not in found),
+        resolved_at=max((registered.since for registered in found.values()), default=0),
     )
 
 

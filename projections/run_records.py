@@ -1,7 +1,9 @@
 """A run as it is shown: its document in the API's own shape, and the columns that it is found and ranked by."""
 
 import sqlite3
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
 
 import msgspec
 
@@ -14,10 +16,10 @@ from domain.display.facts import (
     workload_label,
 )
 from domain.display.names import external_id_text, revision_text, slugify
-from domain.display.quantities import format_value, source_metrics, source_metrics_text
+from domain.display.quantities import format_value, shown_metrics, source_metrics
 from domain.identity import short_id
 from domain.instants import instant_key, with_seconds
-from domain.manifests import Manifest
+from domain.manifests import Kind, Manifest
 from domain.measurements import (
     Measurement,
     decimal_text,
@@ -29,6 +31,7 @@ from domain.measurements import (
 from domain.policies import EVIDENCE_POLICIES, RANKING_POLICIES
 from domain.policies.evidence import Evidence, EvidenceFact, record_facts
 from domain.policies.ranking import profile_of
+from projections.identities import Registered
 from projections.model import Doc, document_text, lines
 from projections.references import References, comparison_parts, key_of
 
@@ -130,7 +133,7 @@ def _document(
     key: str | None,
 ) -> Doc:
     spec = run.spec
-    metrics = spec.get("sourceNative", {}).get("metrics", {})
+    metrics = source_metrics(spec.get("sourceNative", {}).get("metrics", {}))
     profile = profile_of(spec)
     workload = references.workload.manifest.spec if references.workload else None
     return {
@@ -146,10 +149,8 @@ def _document(
         "position": publication.position,
         "primary": _measurement(primary) if primary else None,
         "measurements": [_measurement(measurement) for measurement in measurements(spec)],
-        "sourceMetrics": [
-            {"key": metric.key, "value": metric.value, "text": metric.text} for metric in source_metrics(metrics)
-        ],
-        "sourceMetricsText": source_metrics_text(metrics),
+        "sourceMetrics": [{"key": metric.key, "value": metric.value, "text": metric.text} for metric in metrics],
+        "sourceMetricsText": shown_metrics(metrics),
         "profile": profile,
         "comparisonText": comparison_text(profile),
         "comparisonKey": key,
@@ -162,11 +163,9 @@ def _document(
         "protocol": spec["protocolDigest"],
         "environment": spec["environmentDigest"],
         "workloadLabel": workload_label(spec["workloadDigest"], workload),
-        "workloadFacts": lines(workload_facts(workload)) if workload else [],
-        "protocolFacts": lines(protocol_facts(references.protocol.manifest.spec)) if references.protocol else [],
-        "environmentFacts": lines(environment_facts(references.environment.manifest.spec))
-        if references.environment
-        else [],
+        "workloadFacts": _facts(references.workload),
+        "protocolFacts": _facts(references.protocol),
+        "environmentFacts": _facts(references.environment),
         "identityFacts": _identity_lines(run, publication, references, names, key),
         "correctness": _correctness(spec),
         "correctnessText": correctness_text(spec),
@@ -178,6 +177,24 @@ def _document(
         "artifacts": _artifacts(spec),
         "unresolved": list(references.unresolved),
     }
+
+
+_FACTS: Final[Mapping[Kind, Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]]]] = {
+    Kind.WORKLOAD_CASE: workload_facts,
+    Kind.WORKLOAD_SUITE: workload_facts,
+    Kind.BENCHMARK_PROTOCOL: protocol_facts,
+    Kind.EXECUTION_ENVIRONMENT: environment_facts,
+}
+
+
+def _facts(referred: Registered | None) -> list[Doc]:
+    return _lines_of(referred.manifest) if referred else []
+
+
+@lru_cache(maxsize=1024)
+def _lines_of(manifest: Manifest) -> list[Doc]:
+    # Thousands of runs share a protocol and an environment.
+    return lines(_FACTS[manifest.kind](manifest.spec))
 
 
 def _identity_lines(
@@ -214,7 +231,7 @@ def _measurement(measured: Measurement) -> Doc:
         "value": decimal_text(measured.value),
         "number": float(measured.value),
         "formatted": format_value(measured.value, measured.unit),
-        "sampleCount": measured.sample_count,
+        "sampleCount": str(measured.sample_count) if measured.sample_count is not None else None,
         "spread": _text(measured.spread),
         "spreadStatistic": measured.spread_statistic,
         "spreadFormatted": formatted(measured.spread),

@@ -92,8 +92,9 @@ class Follower:
                 # Going on would show answers that this release can't know to be right.
                 await self._fail(failure)
                 return
-            except Exception as trouble:  # noqa: BLE001 a full disk or a long lock may pass; the views are as they were
-                _logger.error("follower failed, will try again", exc_info=trouble, position=self.head.position)
+            except Exception as trouble:
+                # A full disk or a long lock may pass; the views are as they were.
+                _logger.exception("follower failed, will try again", position=self.head.position)
                 self.trouble = trouble
                 await asyncio.sleep(RETRY_S)
             else:

@@ -1,6 +1,6 @@
 """From what people send to commands, item by item: one that can't be read never spoils the others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Final
 
 from domain.bundles import Bundle
@@ -37,7 +37,7 @@ def require_key(key: str, path: str) -> str:
     return key
 
 
-def require_batch(items: Sequence[object], path: str) -> None:
+def require_batch(items: Sized, path: str) -> None:
     """Refuse empty batches and those that are too long for one save."""
     if not 1 <= len(items) <= MAX_ITEMS:
         raise InvalidInput.because(
@@ -51,15 +51,18 @@ async def ingest(
     principal: Principal,
     idempotency: Idempotency,
     *,
+    documents: Sequence[str] = (),
     dry_run: bool = False,
 ) -> tuple[list[Result], int | None]:
     """Ingest what could be read, as one save. Answers a result for every item, in order, and the position.
 
-    The position is None for a dry run, which records nothing.
+    ``documents`` are the names of the items in messages, their numbers from 1 where it is empty. The position is None
+    for a dry run, which records nothing.
     """
     listed = list(items)
+    names = documents or [str(number) for number in range(1, len(listed) + 1)]
     commands: list[Command] = [
-        Ingest(bundle=item, document=str(number)) for number, item in enumerate(listed, 1) if isinstance(item, Bundle)
+        Ingest(bundle=item, document=name) for name, item in zip(names, listed, strict=True) if isinstance(item, Bundle)
     ]
     if dry_run:
         results, position = await ledger.preview(commands, principal), None

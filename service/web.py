@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -18,10 +19,12 @@ from service.api.execute import Api, extensions_of
 from service.api.schema import DOCUMENTS, schema
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.errors_out import refused
+from service.http.answers import refusal, respond
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
+from service.http.negotiation import JSON
 from service.http.records import canonical_run
 from service.pages import static
 from service.pages.graphiql import graphiql
@@ -64,13 +67,18 @@ class Web:
     async def ready(self, _: Request) -> Response:
         """``GET /readyz``: the views are near enough to the log to be shown."""
         follower = self._index.follower
-        if reason := follower.failure or follower.trouble:
-            return JSONResponse({"status": str(reason)}, HTTPStatus.SERVICE_UNAVAILABLE)
         latest = await asyncio.to_thread(self._index.log.latest)
         lag = latest - follower.head.recorder_id
-        near = lag <= self._index.settings.max_lag_events
-        state = {"status": "ok" if near else "behind", "position": follower.head.position, "lagEvents": lag}
-        return JSONResponse(state, HTTPStatus.OK if near else HTTPStatus.SERVICE_UNAVAILABLE)
+        if follower.failure:
+            raise refused(ErrorCode.VIEWS_BEHIND, f"the views have stopped: {follower.failure}")
+        if follower.trouble or lag > self._index.settings.max_lag_events:
+            raise refused(
+                ErrorCode.VIEWS_BEHIND,
+                f"the views are at position {follower.head.position}, {lag} events behind the log",
+                remedy="wait; where that doesn't help, the server's own log says why",
+                headers={"Retry-After": "1"},
+            )
+        return JSONResponse({"status": "ok", "position": follower.head.position, "lagEvents": lag})
 
     async def _context(self, request: Request) -> Context:
         if wanted := request.headers.get(MIN_POSITION):
@@ -82,15 +90,17 @@ class Web:
             raise refused(
                 ErrorCode.BAD_REQUEST, "X-KernelIndex-Min-Position is not a position", remedy="take it from a stamp"
             )
-        try:
-            await self._index.follower.reach(int(wanted), self._index.settings.min_position_wait_s)
-        except TimeoutError:
+        follower = self._index.follower
+        with suppress(TimeoutError):
+            await follower.reach(int(wanted), self._index.settings.min_position_wait_s)
+        # A follower that has stopped doesn't keep anybody waiting, so coming back is not having arrived.
+        if follower.head.position < int(wanted):
             raise refused(
                 ErrorCode.VIEWS_BEHIND,
                 f"this host has not reached position {wanted} yet",
                 remedy="try again a little later",
                 headers={"Retry-After": "1"},
-            ) from None
+            )
 
     def _principal(self) -> Principal | None:
         return ANYBODY if self._index.settings.allow_unauthenticated_writes else None
@@ -114,14 +124,25 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/graphql", _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
             Route("/runs/{id:str}", _handler("run")),
-            Route("/runs/{id:str}/at/{position:int}", _handler("run")),
+            Route("/runs/{id:str}/at/{position:str}", _handler("run")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),
         ],
         middleware=[Middleware(RequestBoundary, make_id=new_id), cors_middleware()],
+        exception_handlers={HTTPException: _no_such_route},
         lifespan=lifespan,
     )
+
+
+async def _no_such_route(_: Request, error: Exception) -> Response:
+    """What Starlette says of unknown paths and methods, in the form of all our errors."""
+    if not isinstance(error, HTTPException):
+        raise error
+    known = error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    code = ErrorCode.METHOD_NOT_ALLOWED if known else ErrorCode.NOT_FOUND
+    message = "this path is not served by that method" if known else "nothing is served at this path"
+    return respond(refusal(refused(code, message, headers=error.headers)), JSON)
 
 
 class _GraphQL:

@@ -25,7 +25,12 @@ START = datetime(2026, 9, 1, 12, tzinfo=UTC)
 def manifest(kind: str, spec: dict[str, Any], **metadata: Any) -> Manifest:
     """A manifest as intake reads it."""
     name = metadata.pop("name", "example")
-    tree: Any = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name, **metadata}, "spec": deepcopy(spec)}
+    tree: Any = {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "metadata": {"name": name, **metadata},
+        "spec": deepcopy(spec),
+    }
     return read_manifest(tree)
 
 

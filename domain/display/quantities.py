@@ -1,6 +1,6 @@
 """Values as people read them (DESIGN section 5, display rules). Half up, on exact decimals."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final, NamedTuple
 
@@ -75,7 +75,12 @@ def source_metrics(metrics: Mapping[str, int | float]) -> list[SourceMetric]:
 
 def source_metrics_text(metrics: Mapping[str, int | float]) -> str | None:
     """The metrics on one line, ``SOL 0.9062 · 7.17× reference · 16/16 cases faster``, or None where there are none."""
-    return " · ".join(metric.text for metric in source_metrics(metrics) if metric.text is not None) or None
+    return shown_metrics(source_metrics(metrics))
+
+
+def shown_metrics(metrics: Iterable[SourceMetric]) -> str | None:
+    """The texts of these metrics on one line, or None where none is shown."""
+    return " · ".join(metric.text for metric in metrics if metric.text is not None) or None
 
 
 def _scaled(value: Decimal) -> str:

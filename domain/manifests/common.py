@@ -131,6 +131,7 @@ Digest: TypeAlias = Annotated[
     str, Field(pattern=r"^sha256:[0-9a-f]{64}$", description="sha256: and 64 lower-case hex digits")
 ]
 Commit: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$", description="40 lower-case hex digits")]
+Date: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}$", description="a UTC day: 2026-08-01")]
 Instant: TypeAlias = Annotated[
     str,
     Field(pattern=f"^{_DAY}T{_TIME}Z$", description="RFC 3339 in UTC with Z: 2026-08-01T12:00:00Z"),

@@ -7,7 +7,7 @@ A log cursor is a place in one log; one of another log, or of the future, is an 
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -19,8 +19,8 @@ class PageCursor(msgspec.Struct, frozen=True, array_like=True):
     """The key of a row in a listing as of a position; ``listing`` is a fingerprint of filter and order."""
 
     listing: str
-    position: int
-    key: tuple[Any, ...]
+    position: Annotated[int, msgspec.Meta(gt=0)]
+    key: tuple[str | Annotated[int, msgspec.Meta(ge=0, lt=2**53)], ...]
 
 
 class _LogCursor(msgspec.Struct, frozen=True, array_like=True):
@@ -47,11 +47,13 @@ def decode(text: str, listing: str, head: int, path: str) -> PageCursor:
     try:
         cursor = _PAGE.decode(_bytes(text))
     except (ValueError, msgspec.DecodeError):
-        raise _invalid("is not a cursor of this index", path) from None
+        raise invalid("is not a cursor of this index", path) from None
+    if encode(cursor) != text:
+        raise invalid("is not a cursor of this index", path)
     if cursor.listing != listing:
-        raise _invalid("was given for another list, filter or order", path)
+        raise invalid("was given for another list, filter or order", path)
     if cursor.position > head:
-        raise _invalid("is from a position that this log has not reached", path)
+        raise invalid("is from a position that this log has not reached", path)
     return cursor
 
 
@@ -68,7 +70,8 @@ def _bytes(text: str) -> bytes:
     return urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
 
 
-def _invalid(message: str, path: str) -> InvalidInput:
+def invalid(message: str, path: str) -> InvalidInput:
+    """The error about a cursor that is of no use here."""
     return InvalidInput.because(
         message, code=ErrorCode.INVALID_CURSOR, path=path, remedy="begin again without it, or take one from a page"
     )

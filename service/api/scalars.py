@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, Final, NewType
 
 import strawberry
@@ -22,7 +23,9 @@ Date = NewType("Date", str)
 URL = NewType("URL", str)
 ManifestText = NewType("ManifestText", str)
 
-_DATE_TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z\Z")
+_DATE_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?Z\Z"
+)
 _MAX_POSITION: Final = 2**53 - 1
 
 
@@ -36,6 +39,14 @@ def _text(value: Any, what: str) -> str:
     return value
 
 
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _digest(value: Any) -> str:
     text = _text(value, "Digest")
     if not is_digest(text):
@@ -45,14 +56,14 @@ def _digest(value: Any) -> str:
 
 def _date_time(value: Any) -> str:
     text = _text(value, "DateTime")
-    if not _DATE_TIME.match(text):
+    if not _DATE_TIME.match(text) or not _is_day(text[: len("2026-08-01")]):
         raise _refused(f"{text[:100]!r} is not a UTC instant", "write it as 2026-08-01T12:00:00Z")
     return text
 
 
 def _date(value: Any) -> str:
     text = _text(value, "Date")
-    if not DATE.match(text):
+    if not DATE.match(text) or not _is_day(text):
         raise _refused(f"{text[:100]!r} is not a date", "write it as 2026-08-01")
     return text
 

@@ -1,5 +1,6 @@
 """``POST /ingest``: bundles as raw text, one or a line each, through the same command as the mutations."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -44,22 +45,28 @@ async def handle_ingest(
             remedy="send application/json or application/yaml for one bundle, application/jsonl for one a line",
         )
     body = await read_body(request, max_body(request))
-    items = _lines(body) if kind in LINES_TYPES else [_bundle(body, "1", read_json if kind in JSON_TYPES else None)]
-    require_batch(items, "body")
+    texts = _texts(body, kind)
+    require_batch(texts, "body")
+    # Megabytes of YAML take seconds, in which the loop has others to serve.
+    items = await asyncio.to_thread(lambda: [_bundle(text, number, kind) for number, text in texts.items()])
     dry_run = request.query_params.get("dryRun", "").lower() in ("1", "true")
-    results, position = await ingest(ledger, items, writer, Idempotency("ingest", key, body), dry_run=dry_run)
+    idempotency = Idempotency("ingest", key, body)
+    results, position = await ingest(ledger, items, writer, idempotency, documents=list(texts), dry_run=dry_run)
     answer = {"position": position, "results": [_shown(result) for result in results]}
     return Response(msgspec.json.encode(answer), media_type="application/json")
 
 
-def _lines(body: bytes) -> list[Item]:
-    numbered = ((str(number), line) for number, line in enumerate(body.splitlines(), 1) if line.strip())
-    return [_bundle(line, number, read_json) for number, line in numbered]
+def _texts(body: bytes, kind: str) -> dict[str, bytes]:
+    """The text of each bundle by the number of its line; one bundle may have as many lines as it likes."""
+    if kind not in LINES_TYPES:
+        return {"1": body}
+    return {str(number): line for number, line in enumerate(body.split(b"\n"), 1) if line.strip()}
 
 
-def _bundle(text: bytes, document: str, read: Callable[[bytes, str], Any] | None) -> Item:
+def _bundle(text: bytes, document: str, kind: str) -> Item:
+    read = read_document if kind in YAML_TYPES else read_json
     try:
-        return read_bundle((read or read_document)(text, document), document)
+        return read_bundle(read(text, document), document)
     except KernelIndexError as error:
         return error
 

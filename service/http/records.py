@@ -1,6 +1,8 @@
 """A run's canonical record over HTTP: the bytes whose SHA-256 is its digest."""
 
+import re
 from http import HTTPStatus
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,6 +13,8 @@ from service.api.context import Context
 from service.api.resolving import resolve_id
 from service.api.snapshot import Snapshot
 from service.errors_out import refused
+
+_POSITION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
 
 
 async def canonical_run(request: Request, context: Context) -> Response:
@@ -26,17 +30,17 @@ async def canonical_run(request: Request, context: Context) -> Response:
     return Response(manifest.identity, headers=headers, media_type="application/json")
 
 
-async def _snapshot(context: Context, position: int | None) -> Snapshot:
-    head = context.snapshot.position
-    if position is None:
+async def _snapshot(context: Context, asked: str | None) -> Snapshot:
+    if asked is None:
         return context.snapshot
-    if not 0 < position <= head:
+    head = context.snapshot.position
+    if not _POSITION.match(asked) or int(asked) > head:
         raise refused(
             ErrorCode.NOT_FOUND,
-            f"the log has no position {str(position)[:20]}",
+            f"the log has no position {asked[:20]}",
             remedy=f"the first position is 1, the present one is {head}",
         )
-    return await context.snapshot_at(position)
+    return await context.snapshot_at(int(asked))
 
 
 def _is_known(if_none_match: str, etag: str) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from service.event_log import AlreadyRecorded, EventLog, Request
 from service.ledger import Idempotency, Ledger, Refusal
 from tests.examples import Clock, Ids, bundle, ingest, run
 
-TERN = {"sourceNative": {"source": "tern-board"}}
+TERN: dict[str, Any] = {"sourceNative": {"source": "tern-board"}}
 
 
 def events_of(index: Index) -> list[Recorded]:

@@ -68,10 +68,13 @@ class PageArguments(msgspec.Struct, frozen=True):
             raise _invalid(f"{path} is {size}", path, f"ask for 0 to {MAX_SIZE} rows and page on")
         return size
 
-    def cursors(self, listing: str, head: int) -> tuple[PageCursor | None, PageCursor | None]:
-        """The cursors behind ``after`` and ``before``, of one paging."""
+    def cursors(self, listing: str, head: int, width: int = 1) -> tuple[PageCursor | None, PageCursor | None]:
+        """The cursors behind ``after`` and ``before``, of one paging; ``width`` is how many columns a key has."""
         after = cursors.decode(self.after, listing, head, "after") if self.after is not None else None
         before = cursors.decode(self.before, listing, head, "before") if self.before is not None else None
+        for path, cursor in (("after", after), ("before", before)):
+            if cursor and len(cursor.key) != width:
+                raise cursors.invalid("is not a cursor of this list", path)
         if after and before and after.position != before.position:
             raise _invalid("after and before are of different pagings", "before", "take both from the same pages")
         return after, before
@@ -86,7 +89,7 @@ async def connection(
     """The document of a connection over a listing; ``name`` and the listing's own criteria bind its cursors."""
     binding = cursors.fingerprint(snapshot.log_id, name, [dict(listing.names), list(listing.order)])
     size = arguments.size()
-    after, before = arguments.cursors(binding, snapshot.position)
+    after, before = arguments.cursors(binding, snapshot.position, len(listing.order))
     if cursor := after or before:
         snapshot = await snapshot_at(cursor.position)
     window = Window(

@@ -101,9 +101,11 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
     after, before = arguments.cursors(binding, snapshot.position)
     if cursor := after or before:
         snapshot = await context.snapshot_at(cursor.position)
-    standing = cast("Standing", await snapshot.standing(key))
-    start = standing.places[after.key[0]] + 1 if after else 0
-    end = standing.places[before.key[0]] if before else len(standing.placed)
+    standing = await snapshot.standing(key)
+    if standing is None:
+        raise cursors.invalid("is from a time when no run of this group was ranked", "after" if after else "before")
+    start = _index(standing, after, "after") + 1 if after else 0
+    end = _index(standing, before, "before") if before else len(standing.placed)
     if arguments.last is not None:
         page = range(max(start, end - size), end)
     else:
@@ -122,6 +124,13 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
         "position": snapshot.position,
         "@count": count,
     }
+
+
+def _index(standing: Standing, cursor: PageCursor, path: str) -> int:
+    try:
+        return standing.places[str(cursor.key[0])]
+    except KeyError:
+        raise cursors.invalid("is of a run that was not ranked in this group", path) from None
 
 
 def _entry(placed: Placed, standing: Standing, snapshot: Snapshot) -> Doc:

@@ -1,0 +1,152 @@
+"""What mutations are given, and how it is read: every problem of an input is named at once, each at its field."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import strawberry
+
+from domain.bundles import PARTS, bundle_of, read_bundle
+from domain.commands import RegisterSource
+from domain.errors import ErrorCode, InvalidInput, KernelIndexError, Problem
+from domain.identity import canonical_json
+from domain.json_text import Json, check_tree, read_json
+from domain.manifests import Kind, Manifest, read_manifest
+from service.api.scalars import URL, Date, DateTime, ManifestText
+from service.documents import read_document
+from service.intake import Item
+
+
+@strawberry.input(description="How the source and other indexes speak of a run.")
+class RecordInput:
+    source: str | None = strawberry.field(default=None, description="The slug of its source.")
+    external_id: str | None = strawberry.field(default=None, description="The id that the source gave it.")
+    aliases: list[str] | None = strawberry.field(default=None, description="Other permanent ids of it; at most 100.")
+    published_on: Date | None = strawberry.field(default=None, description="The UTC day of its first publication.")
+    published_at: DateTime | None = strawberry.field(default=None, description="The instant of its first publication.")
+    producer: str | None = strawberry.field(default=None, description="Who produced the result.")
+
+
+@strawberry.input(description="A run and any of the manifests that it refers to, as text.")
+class BundleInput:
+    run: ManifestText = strawberry.field(description="The run.")
+    protocol: ManifestText | None = strawberry.field(default=None, description="Its protocol.")
+    environment: ManifestText | None = strawberry.field(default=None, description="Its environment.")
+    implementation: ManifestText | None = strawberry.field(default=None, description="Its implementation.")
+    workload: ManifestText | None = strawberry.field(default=None, description="Its workload.")
+    operation: ManifestText | None = strawberry.field(default=None, description="The operation of its workload.")
+    project: ManifestText | None = strawberry.field(default=None, description="The project of its implementation.")
+    record: RecordInput | None = strawberry.field(default=None, description="How others speak of it.")
+
+
+@strawberry.input(description="A run to record.")
+class IngestRunInput(BundleInput):
+    idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
+
+
+@strawberry.input(description="Runs to record.")
+class IngestRunsInput:
+    bundles: list[BundleInput] = strawberry.field(description="1 to 500 runs, each with its own result.")
+    idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
+    dry_run: bool = strawberry.field(default=False, description="Say what would happen, and record nothing.")
+
+
+@strawberry.input(description="A manifest to register.")
+class ManifestInput:
+    manifest: ManifestText = strawberry.field(description="The manifest, of any kind but a run.")
+    project: ManifestText | None = strawberry.field(default=None, description="Of an implementation its project.")
+
+
+@strawberry.input(description="Manifests to register.")
+class RegisterManifestsInput:
+    manifests: list[ManifestInput] = strawberry.field(description="1 to 500 manifests, each with its own result.")
+    idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
+    dry_run: bool = strawberry.field(default=False, description="Say what would happen, and record nothing.")
+
+
+@strawberry.input(description="A source to register, or whose terms to revise.")
+class RegisterSourceInput:
+    slug: str = strawberry.field(description="Its name for URLs: lower-case letters, digits and hyphens.")
+    name: str = strawberry.field(description="Its name.")
+    kind: str = strawberry.field(description="What it is, such as `leaderboard` or `benchmark`.")
+    homepage: URL | None = strawberry.field(default=None, description="Its home page.")
+    policy: str | None = strawberry.field(default=None, description="Its terms, as a JSON object.")
+    idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
+
+
+def bundle_item(given: BundleInput) -> Item:
+    """The bundle, or every problem of its parts."""
+    tree: dict[str, Json] = {}
+    problems: list[Problem] = []
+    for part in PARTS:
+        if (text := getattr(given, part)) is not None:
+            with _collected(problems, part):
+                tree[part] = read_document(text)
+    if given.record:
+        stated: dict[str, Any] = strawberry.asdict(given.record)
+        tree["record"] = {_RECORD_FIELDS[name]: value for name, value in stated.items() if value is not None}
+        with _collected(problems, ""):
+            check_tree({"record": tree["record"]})
+    if not problems:
+        with _collected(problems, ""):
+            return read_bundle(tree)
+    return InvalidInput(*problems)
+
+
+_RECORD_FIELDS = {
+    "source": "source",
+    "external_id": "externalId",
+    "aliases": "aliases",
+    "published_on": "publishedOn",
+    "published_at": "publishedAt",
+    "producer": "producer",
+}
+
+
+def manifest_item(given: ManifestInput) -> Item:
+    """The manifest with its project as a bundle, or every problem of both."""
+    read: list[Manifest] = []
+    problems: list[Problem] = []
+    with _collected(problems, "manifest"):
+        read.append(_registrable(read_document(given.manifest)))
+    if given.project is not None:
+        with _collected(problems, "project"):
+            read.append(read_manifest(read_document(given.project), kinds=(Kind.SOFTWARE_PROJECT,)))
+    if not problems and given.project is not None and read[0].kind is not Kind.IMPLEMENTATION_REVISION:
+        return InvalidInput.because("only an implementation has a project", path="project", remedy="leave it out")
+    return InvalidInput(*problems) if problems else bundle_of(*reversed(read))
+
+
+def _registrable(tree: Json) -> Manifest:
+    if isinstance(tree, dict) and tree.get("kind") == Kind.BENCHMARK_RUN:
+        raise InvalidInput.because("a run is not registered, it is ingested", path="kind", remedy="use ingestRun")
+    return read_manifest(tree)
+
+
+@contextmanager
+def _collected(problems: list[Problem], part: str) -> Iterator[None]:
+    """Add the problems of a part to those of the others, so that one answer names them all."""
+    try:
+        yield
+    except KernelIndexError as error:
+        problems.extend(error.within(prefix=part).problems)
+
+
+def source_command(given: RegisterSourceInput) -> RegisterSource:
+    """The command that registers the source. Raises :class:`InvalidInput` with every problem of the input."""
+    problems: list[Problem] = []
+    policy = None
+    with _collected(problems, ""):
+        check_tree({"slug": given.slug, "name": given.name, "kind": given.kind, "homepage": given.homepage})
+    with _collected(problems, "policy"):
+        policy = _policy(given.policy) if given.policy is not None else None
+    if problems:
+        raise InvalidInput(*problems).within(prefix="input")
+    return RegisterSource(slug=given.slug, name=given.name, kind=given.kind, homepage=given.homepage, policy=policy)
+
+
+def _policy(text: str) -> bytes:
+    tree = read_json(text)
+    if not isinstance(tree, dict):
+        raise InvalidInput.because("the policy is not a JSON object", code=ErrorCode.INVALID_VALUE, remedy="write {…}")
+    return canonical_json(tree)

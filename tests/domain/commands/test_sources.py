@@ -1,0 +1,68 @@
+"""Sources and the opening of the log."""
+
+import pytest
+
+from domain.commands import OpenLog, RecordImport, RegisterSource
+from domain.errors import Forbidden
+from domain.facts import AliasClaimed, LogOpened, PolicyAdopted, SourceImported, SourcePolicyRevised, SourceRegistered
+from domain.principals import LOCAL, Principal
+from domain.streams import EMPTY, World
+from tests.examples import FACTS
+
+SOURCE = next(fact for fact in FACTS if isinstance(fact, SourceRegistered))
+KNOWN = World({SOURCE.stream: EMPTY.then(SOURCE, "local")})
+
+
+def test_a_new_source_is_registered_with_its_terms() -> None:
+    command = RegisterSource(slug="tern-board", name="Tern Board", kind="leaderboard", policy=b'{"a":1}')
+    [fact] = command.decide(World({}), LOCAL).facts
+    assert isinstance(fact, SourceRegistered)
+    assert bytes(fact.policy) == b'{"a":1}'
+
+
+def test_a_known_source_keeps_its_name_and_gets_other_terms() -> None:
+    command = RegisterSource(slug="tern-board", name="Other", kind="leaderboard", policy=b'{"a":2}')
+    [fact] = command.decide(KNOWN, LOCAL).facts
+    assert isinstance(fact, SourcePolicyRevised)
+
+
+@pytest.mark.parametrize("policy", [None, bytes(SOURCE.policy)])
+def test_nothing_new_is_nothing(policy: bytes | None) -> None:
+    command = RegisterSource(slug="tern-board", name="Tern Board", kind="leaderboard", policy=policy)
+    assert command.decide(KNOWN, LOCAL).facts == ()
+
+
+def test_a_source_may_have_ids_of_other_indexes() -> None:
+    command = RegisterSource(slug="tern-board", name="Tern Board", kind="leaderboard", aliases=("0-1",))
+    [fact] = command.decide(KNOWN, LOCAL).facts
+    assert fact == AliasClaimed(alias="0-1", target="source/tern-board")
+
+
+def test_every_reading_of_a_file_is_a_fact() -> None:
+    command = RecordImport(
+        slug="tern-board", file_digest=f"sha256:{'1' * 64}", importer="catalog", importer_version="1", counts={"new": 0}
+    )
+    [fact] = command.decide(KNOWN, LOCAL).facts
+    assert isinstance(fact, SourceImported)
+
+
+def test_a_source_is_registered_by_those_who_may_write_for_it() -> None:
+    with pytest.raises(Forbidden):
+        RegisterSource(slug="tern-board", name="x", kind="leaderboard").decide(World({}), Principal("heron"))
+
+
+class TestTheLog:
+    OPEN = OpenLog(log_id="one", origin="example.org/log", policies=(("ranking", "ranking-v1"),))
+
+    def test_it_is_opened_first_and_adopts_policies(self) -> None:
+        opened, adopted = self.OPEN.decide(World({}), LOCAL).facts
+        assert isinstance(opened, LogOpened)
+        assert isinstance(adopted, PolicyAdopted)
+
+    def test_it_is_opened_once(self) -> None:
+        stream = EMPTY
+        for fact in self.OPEN.decide(World({}), LOCAL).facts:
+            stream = stream.then(fact, "local")
+        again = OpenLog(log_id="two", origin="other", policies=(("ranking", "ranking-v2"), ("evidence", "evidence-v1")))
+        facts = again.decide(World({"log": stream}), LOCAL).facts
+        assert facts == (PolicyAdopted(name="evidence", version="evidence-v1"),)
