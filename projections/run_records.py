@@ -17,7 +17,6 @@ from domain.display.facts import (
 )
 from domain.display.names import external_id_text, revision_text, slugify
 from domain.display.quantities import format_value, shown_metrics, source_metrics
-from domain.identity import short_id
 from domain.instants import instant_key, with_seconds
 from domain.manifests import Kind, Manifest
 from domain.measurements import (
@@ -32,6 +31,7 @@ from domain.policies import EVIDENCE_POLICIES, RANKING_POLICIES
 from domain.policies.evidence import Evidence, EvidenceFact, record_facts
 from domain.policies.ranking import profile_of
 from projections.identities import Registered
+from projections.identities import node
 from projections.model import Doc, document_text, lines
 from projections.references import References, comparison_parts, key_of
 
@@ -136,12 +136,7 @@ def _document(
     metrics = source_metrics(spec.get("sourceNative", {}).get("metrics", {}))
     profile = profile_of(spec)
     workload = references.workload.manifest.spec if references.workload else None
-    return {
-        "@type": "Run",
-        "id": run.digest,
-        "digest": run.digest,
-        "shortId": short_id(run.digest),
-        "title": run.title,
+    return node("Run", run) | {
         "status": spec["status"].upper(),
         "observedAt": with_seconds(spec["observedAt"]),
         "publishedAt": publication.published_at or publication.recorded_at,

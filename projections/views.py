@@ -123,6 +123,9 @@ def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
         # The log can rebuild whatever a power cut takes from here, so commits need not wait for the disk.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
+        # A rebuild writes every page of an index many times; with these it writes it to disk less often.
+        db.execute("PRAGMA cache_size = -16384")
+        db.execute("PRAGMA wal_autocheckpoint = 4000")
     else:
         db.execute("PRAGMA query_only = ON")
     return db

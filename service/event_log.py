@@ -145,7 +145,8 @@ class EventLog:
             if not events:
                 self._application.recorder.insert_events([], request=request)
                 return 0
-            return self._application.save(*events, request=request)[-1].notification.id
+            # The store, not save(): that one asks each object what it can do, for two thirds of the whole cost.
+            return self._application.events.put(events, request=request)[-1].notification.id
         except IntegrityError as error:
             raise AlreadyRecorded from error
 

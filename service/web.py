@@ -50,6 +50,7 @@ class Web:
             extensions_of=lambda context, _cost: extensions_of(context),
             max_body=self._max_body,
             page=graphiql,
+            seconds=index.settings.query_timeout_s,
         )
 
     async def ingest(self, request: Request) -> Response:

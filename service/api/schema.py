@@ -4,6 +4,7 @@ from typing import Final
 
 from strawberry.schema.config import StrawberryConfig
 
+from service.api.context import Context
 from service.api.mutations import Mutation
 from service.api.reads import Query
 from service.api.scalars import SCALARS
@@ -39,7 +40,15 @@ NODES: Final = (
     Source,
 )
 
-DOCUMENTS: Final = Documents(Limits())
+COST_WITH_KEY: Final = 5_000
+
+
+def _max_cost(context: Context) -> int:
+    return COST_WITH_KEY if context.principal else LIMITS.cost
+
+
+LIMITS: Final = Limits()
+DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost)
 
 schema: Final = QuietSchema(
     query=Query,

@@ -48,6 +48,7 @@ class GraphQLEndpoint:
     * ``max_body(request)`` gives the most bytes that the request may send, before any are read.
     * ``execute`` may take the place of the schema's own execution.
     * ``page`` answers a browser that opens the path.
+    * ``seconds`` bounds execution, ``documents.limits.seconds`` where it is not given.
 
     ``make_context``, ``extensions_of`` and ``max_body`` may be coroutine functions.
     """
@@ -62,6 +63,7 @@ class GraphQLEndpoint:
         max_body: Callable[[Request], int | Awaitable[int]] | None = None,
         execute: Execute | None = None,
         page: ASGIApp | None = None,
+        seconds: float | None = None,
     ) -> None:
         if documents not in schema.extensions:
             message = (
@@ -76,6 +78,7 @@ class GraphQLEndpoint:
         self.max_body = max_body or (lambda _request: self.limits.body)
         self.execute = execute or self._execute
         self.page = page
+        self.seconds = documents.limits.seconds if seconds is None else seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one HTTP request. A client that leaves raises Starlette's ``ClientDisconnect``."""
@@ -118,10 +121,10 @@ class GraphQLEndpoint:
             body = only_errors(error) | {"extensions": {"cost": cost}}
             return Answer(body, HTTPStatus.BAD_REQUEST, lenient=True)
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(self.seconds):
                 result = await self.execute(prepared, operation, parameters.variables, context)
         except TimeoutError:
-            raise _timeout(operation, self.limits.seconds) from None
+            raise _timeout(operation, self.seconds) from None
         extensions = await _settled(self.extensions_of(context, cost))
         return answer_of(result, {**extensions, "cost": cost})
 

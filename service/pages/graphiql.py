@@ -17,8 +17,8 @@ from service.queries import examples
 TEMPLATE: Final = Path(__file__).parent / "templates" / "graphiql.html"
 STYLES: Final = ("graphiql.min.css", "graphiql-page.css")
 SCRIPTS: Final = ("react.production.min.js", "react-dom.production.min.js", "graphiql.min.js", "graphiql-page.js")
-# GraphiQL's styles hold its fonts and some of its icons as data. Its dialogs and menus write a <style> of their own to
-# keep the page behind from scrolling: that one element is what the nonce is for.
+# GraphiQL's style sheet holds its fonts and a few icons as data. Its dialogs and menus write a <style> of their own to
+# keep the page behind from scrolling: that element alone is what the nonce is for.
 POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -46,23 +46,26 @@ async def graphiql(scope: Scope, receive: Receive, send: Send) -> None:
         "Cache-Control": "private, no-cache",
         "Vary": "Accept",
     }
-    response = HTMLResponse(_page().substitute(nonce=nonce), headers=headers)
+    response = HTMLResponse(_template().substitute(_parts(), nonce=nonce), headers=headers)
     await response(scope, receive, send)
 
 
 @cache
-def _page() -> Template:
-    """The page, complete but for its nonce."""
-    filled = Template(TEMPLATE.read_text(encoding="utf-8")).safe_substitute(
-        icon=url_of("icon.svg"),
-        licences=url_of("third-party-licences.txt"),
-        styles="\n".join(f'<link rel="stylesheet" href="{url_of(name)}">' for name in STYLES),
-        scripts="\n".join(f'<script defer src="{url_of(name)}"></script>' for name in SCRIPTS),
-        examples=_in_script(msgspec.to_builtins(examples())),
-    )
-    return Template(filled)
+def _template() -> Template:
+    return Template(TEMPLATE.read_text(encoding="utf-8"))
 
 
-def _in_script(value: object) -> str:
-    """JSON that no ``<script>`` element ends in, nor any template takes for a name of its own."""
-    return json.dumps(value).replace("<", "\\u003c").replace("$", "\\u0024")
+@cache
+def _parts() -> dict[str, str]:
+    return {
+        "icon": url_of("icon.svg"),
+        "licences": url_of("third-party-licences.txt"),
+        "styles": "\n".join(f'<link rel="stylesheet" href="{url_of(name)}">' for name in STYLES),
+        "scripts": "\n".join(f'<script defer src="{url_of(name)}"></script>' for name in SCRIPTS),
+        "examples": in_script(msgspec.to_builtins(examples())),
+    }
+
+
+def in_script(value: object) -> str:
+    """JSON text that can stand in a ``<script>`` element: nothing in it ends the element or opens a comment."""
+    return json.dumps(value).replace("<", "\\u003c")

@@ -28,7 +28,7 @@ def examples() -> tuple[Example, ...]:
     return tuple(
         Example(
             (FOLDER / f"{name}.graphql").read_text(encoding="utf-8"),
-            (FOLDER / f"{name}.variables.json").read_text(encoding="utf-8"),
+            (FOLDER / f"{name}.variables.json").read_text(encoding="utf-8").strip(),
         )
         for name in EXAMPLES
     )

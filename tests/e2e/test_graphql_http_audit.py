@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from service.settings import Settings
+from service.web import create_app
 from tests.service.http.serving import serving
-from tests.service.http.tiny import tiny_app
 
 FOLDER = Path(__file__).parent / "graphql_http_audit"
 AUDITS = 61  # of graphql-http 1.23.1
 
 
 @pytest.fixture(scope="module")
-def graphql_url() -> Iterator[str]:
-    """The endpoint under audit."""
-    with serving(tiny_app()) as base_url:
+def graphql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The endpoint under audit: the application as it is served, over an empty index."""
+    app = create_app(Settings(data_dir=tmp_path_factory.mktemp("audit")))
+    with serving(app, lifespan=True) as base_url:
         yield f"{base_url}/graphql"
 
 
