@@ -17,7 +17,7 @@ class Ingested(msgspec.Struct, frozen=True, tag=True):
 
     ``run`` is the digest of its run, if it had one; ``created`` says whether that is new; ``registered`` lists the
     manifests that are new, ``unchanged`` those known before, as pairs of kind and digest. ``metadata_differs`` says
-    that an editorial part was another than the one that stands.
+    that an editorial part was another than the one that stands. ``aliases`` and ``artifacts`` are those that are new.
     """
 
     run: str | None
@@ -25,6 +25,8 @@ class Ingested(msgspec.Struct, frozen=True, tag=True):
     registered: tuple[tuple[Kind, str], ...] = ()
     unchanged: tuple[tuple[Kind, str], ...] = ()
     metadata_differs: bool = False
+    aliases: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
 
 
 Outcome = Done | Ingested

@@ -6,6 +6,7 @@ A row is never overwritten: ``from_position`` says since which position it holds
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -50,9 +51,12 @@ def close(db: sqlite3.Connection, table: str, key: str, value: str, position: in
 
 def insert(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
     """Insert a row given as columns and values."""
-    columns = ", ".join(row)
-    marks = ", ".join(f":{column}" for column in row)
-    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", row)  # noqa: S608 names are ours
+    db.execute(_insertion(table, tuple(row)), tuple(row.values()))
+
+
+@lru_cache
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
 
 
 def put(db: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any], position: int) -> None:

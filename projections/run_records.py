@@ -30,8 +30,7 @@ from domain.measurements import (
 from domain.policies import EVIDENCE_POLICIES, RANKING_POLICIES
 from domain.policies.evidence import Evidence, EvidenceFact, record_facts
 from domain.policies.ranking import profile_of
-from projections.identities import Registered
-from projections.identities import node
+from projections.identities import Registered, node
 from projections.model import Doc, document_text, lines
 from projections.references import References, comparison_parts, key_of
 

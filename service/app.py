@@ -1,20 +1,22 @@
 """The composition root: every part is made and joined here, and nowhere else."""
 
-import fcntl
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import uuid4
 
 from domain.commands import OpenLog
 from domain.policies import ADOPTED_FIRST
 from domain.principals import LOCAL
 from projections.views import Views
+from service.data_folder import alone
 from service.event_log import EventLog
 from service.follower import Follower
+from service.keys import DailyLimits, KeyStore
+from service.keys.database import KeyDatabase
 from service.ledger import Ledger
+from service.rates import Rates
 from service.settings import Settings
 
 Clock = Callable[[], datetime]
@@ -33,44 +35,51 @@ def random_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A running index: its log, the views of it, and the way to write."""
+    """A running index: its log, the views of it, the way to write, who may, and how often."""
 
     settings: Settings
     log: EventLog
     views: Views
     follower: Follower
     ledger: Ledger
+    keys: KeyStore
+    rates: Rates
+    daily: DailyLimits
     now: Clock
     new_id: NewId
 
 
+def open_keys(settings: Settings) -> KeyDatabase:
+    """Open the file of the keys, which needs nothing of the log."""
+    secret = settings.key_secret
+    return KeyDatabase(settings.data_dir, secret.get_secret_value() if secret else None)
+
+
 @asynccontextmanager
 async def open_index(
-    settings: Settings, *, now: Clock = utc_now, new_id: NewId = random_id, follow: bool = True
+    settings: Settings, *, now: Clock = utc_now, new_id: NewId = random_id, follow: bool = True, level: bool = True
 ) -> AsyncIterator[Index]:
-    """Open the index in the data folder, making it where there is none yet, and bring its views level with the log."""
-    with _alone(settings.data_dir):
+    """Open the index in the data folder, making it where there is none yet, and bring its views level with the log.
+
+    ``follow`` keeps them so, ``level`` is for who only writes and looks at none of them.
+    """
+    database = open_keys(settings)
+    with alone(settings.data_dir):
         log = EventLog(settings.data_dir / "log.db")
         views = await Views.open(settings.data_dir)
     follower = Follower(log, views)
     ledger = Ledger(log, follower, now=now, new_id=new_id)
-    index = Index(settings, log, views, follower, ledger, now, new_id)
+    keys, daily, rates = KeyStore(database, now=now), DailyLimits(database, now=now), Rates(settings, now=now)
+    index = Index(settings, log, views, follower, ledger, keys, rates, daily, now, new_id)
     try:
         ledger.record([OpenLog(log_id=new_id(), origin=settings.log_origin, policies=ADOPTED_FIRST)], LOCAL)
-        await follower.catch_up()
+        if level:
+            await follower.catch_up()
         if follow:
             follower.start()
         yield index
     finally:
+        database.close()
         await follower.stop()
         await views.close()
         log.close()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the data folder's lock: SQLite can't have two processes make the same file at the same moment."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -16,7 +16,7 @@ from projections.saves import Save, UnknownPolicy
 from projections.views import Views
 from service.event_log import EventLog
 
-BATCH = 1000
+BATCH = 4000
 POLL_S = 0.01
 RETRY_S = 1.0
 WAIT_S = 30.0

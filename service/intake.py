@@ -15,13 +15,13 @@ Item = Bundle | KernelIndexError
 
 
 def require_writer(principal: Principal | None) -> Principal:
-    """Who writes, or :class:`Forbidden` where nobody may."""
+    """Who writes, or :class:`Forbidden` where it is somebody without a key."""
     if principal is None:
         raise Forbidden.because(
-            "this index takes no writes over HTTP",
-            code=ErrorCode.WRITES_DISABLED,
-            remedy="import on the machine that holds the log, or start the server with"
-            " KERNELINDEX_ALLOW_UNAUTHENTICATED_WRITES=1 on a machine that nobody else reaches",
+            "writing needs a key",
+            code=ErrorCode.UNAUTHENTICATED,
+            remedy="ask whoever runs this index for one (kernelindex keys create), and send it as"
+            " Authorization: Bearer ki_…",
         )
     return principal
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -21,8 +21,20 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="the address to serve on; loopback unless you say otherwise")
     port: int = Field(8000, ge=0, le=65535, description="the port to serve on")
-    allow_unauthenticated_writes: bool = Field(
-        default=False, description="let anybody who reaches the server write; for trying things out, never in public"
+    trusted_proxies: str = Field(
+        "", description="addresses of proxies, with commas between, whose X-Forwarded-For says who asks; none by itself"
+    )
+    key_secret: SecretStr | None = Field(
+        None, min_length=32, description="what keys are hashed under; else the file keys.secret, made on first use"
+    )
+    requests_per_minute: int = Field(
+        600, ge=1, description="how many requests an address without a key may send in a minute"
+    )
+    requests_per_minute_with_key: int = Field(
+        6_000, ge=1, description="how many requests a principal may send in a minute, with all of its keys"
+    )
+    writes_per_minute: int = Field(
+        120, ge=1, description="how many of the requests of one principal or address in a minute may write"
     )
     query_timeout_s: float = Field(10.0, gt=0, description="a query that takes longer is stopped")
     min_position_wait_s: float = Field(

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 
+from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -12,13 +13,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from domain.errors import ErrorCode
-from domain.principals import Principal
+from domain.errors import ErrorCode, InvalidInput
+from domain.principals import Scope
 from service.api.context import Context
 from service.api.execute import Api, extensions_of
 from service.api.schema import DOCUMENTS, schema
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
+from service.auth import is_loopback
 from service.errors_out import refused
+from service.http.admission import Admission, Gate, visit_of
 from service.http.answers import refusal, respond
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
@@ -30,32 +33,36 @@ from service.pages import static
 from service.pages.graphiql import graphiql
 from service.settings import Settings
 
-ANYBODY = Principal(id="anonymous", sources=None)
-"""Who writes where the setting for unauthenticated writes is on."""
-
 WRITER_BODY = 5 * 1024 * 1024
+OPEN_PATHS = ("/healthz", "/readyz", "/metrics", static.PATH.partition("{")[0])
+"""Beginnings of paths that take no key and count for no limit."""
+
 MIN_POSITION = "x-kernelindex-min-position"
 
 
 class Web:
     """The handlers of one running index."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, *, demo: bool = False) -> None:
         self._index = index
+        self.gate = Gate(index.keys, index.rates, demo=demo)
         self._api = Api(index)
         self.graphql = GraphQLEndpoint(
             schema,
             documents=DOCUMENTS,
             make_context=self._context,
             extensions_of=lambda context, _cost: extensions_of(context),
-            max_body=self._max_body,
+            max_body=_max_body,
+            admit=self._admit,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
 
     async def ingest(self, request: Request) -> Response:
         """``POST /ingest``."""
-        return await handle_ingest(request, self._index.ledger, self._principal(), self._max_body)
+        visit = visit_of(request)
+        self.gate.admit_write(visit)
+        return await handle_ingest(request, self._index.ledger, visit.caller.principal, _max_body)
 
     async def run(self, request: Request) -> Response:
         """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the canonical record."""
@@ -84,7 +91,11 @@ class Web:
     async def _context(self, request: Request) -> Context:
         if wanted := request.headers.get(MIN_POSITION):
             await self._reach(wanted)
-        return self._api.context(self._principal())
+        return self._api.context(visit_of(request).caller)
+
+    def _admit(self, request: Request, operation: OperationDefinitionNode) -> None:
+        if operation.operation is OperationType.MUTATION:
+            self.gate.admit_write(visit_of(request))
 
     async def _reach(self, wanted: str) -> None:
         if not wanted.isascii() or not wanted.isdigit() or len(wanted) > len(str(2**53)):
@@ -103,20 +114,24 @@ class Web:
                 headers={"Retry-After": "1"},
             )
 
-    def _principal(self) -> Principal | None:
-        return ANYBODY if self._index.settings.allow_unauthenticated_writes else None
 
-    def _max_body(self, _: Request) -> int:
-        return WRITER_BODY if self._principal() else DOCUMENTS.limits.body
+def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = random_id, demo: bool = False) -> Starlette:
+    """The ASGI application. Its lifespan opens the index and closes it.
 
-
-def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = random_id) -> Starlette:
-    """The ASGI application. Its lifespan opens the index and closes it."""
+    ``demo`` lets whoever is at this machine write without a key, and is refused where others could reach the server.
+    """
+    if demo and not is_loopback(settings.host):
+        raise InvalidInput.because(
+            f"the demo lets anybody write, so it is not served on {settings.host}",
+            path="KERNELINDEX_HOST",
+            remedy="leave KERNELINDEX_HOST at 127.0.0.1, or use `kernelindex serve` and keys",
+        )
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with open_index(settings, now=now, new_id=new_id) as index:
-            app.state.web = Web(index)
+            app.state.web = Web(index, demo=demo)
+            app.state.gate = app.state.web.gate
             yield
 
     return Starlette(
@@ -130,10 +145,18 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),
         ],
-        middleware=[Middleware(RequestBoundary, make_id=new_id), cors_middleware()],
+        middleware=[
+            Middleware(RequestBoundary, make_id=new_id),
+            cors_middleware(),
+            Middleware(Admission, exempt=OPEN_PATHS),
+        ],
         exception_handlers={HTTPException: _no_such_route},
         lifespan=lifespan,
     )
+
+
+def _max_body(request: Request) -> int:
+    return WRITER_BODY if visit_of(request).caller.may(Scope.INGEST) else DOCUMENTS.limits.body
 
 
 async def _no_such_route(_: Request, error: Exception) -> Response:

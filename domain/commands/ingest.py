@@ -39,8 +39,9 @@ class Ingest(Command, frozen=True, kw_only=True):
         raise_if_any(_mismatched_digests(bundle, self.document))
         known = [world.get(ManifestState, f"manifest/{manifest.digest}") for manifest in bundle.manifests]
         existing = world.get(RunState, f"run/{run.digest}") if run else None
-        facts: list[Fact] = [*_registrations(bundle, known), *claims(world, bundle.aliases, self.document)]
-        facts += (artifact for artifact in bundle.artifacts if not world.get(ArtifactState, artifact.stream))
+        claimed = tuple(claims(world, bundle.aliases, self.document))
+        recorded = tuple(artifact for artifact in bundle.artifacts if not world.get(ArtifactState, artifact.stream))
+        facts: list[Fact] = [*_registrations(bundle, known), *claimed, *recorded]
         if run and not existing:
             facts.append(_run_ingested(bundle, run, principal, self.document))
         outcome = Ingested(
@@ -52,6 +53,8 @@ class Ingest(Command, frozen=True, kw_only=True):
                 state and state.fingerprint != fingerprint(manifest.canonical)
                 for manifest, state in [*zip(bundle.manifests, known, strict=True), *([(run, existing)] if run else [])]
             ),
+            aliases=tuple(claim.alias for claim in claimed),
+            artifacts=tuple(artifact.digest for artifact in recorded),
         )
         return Decision(tuple(facts), outcome)
 

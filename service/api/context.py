@@ -9,6 +9,7 @@ from projections.saves import Save
 from service.api.snapshot import Snapshot
 from service.api.standings import Standings
 from service.app import Index
+from service.auth import Caller
 
 
 @dataclass(slots=True)
@@ -19,7 +20,7 @@ class Context:
     standings: Standings
     log_id: str
     accessed_at: datetime
-    principal: Principal | None
+    caller: Caller
     snapshot: Snapshot = field(init=False)
     _pinned: dict[int, Snapshot] = field(default_factory=dict)
 
@@ -29,6 +30,11 @@ class Context:
     def refresh(self) -> None:
         """Take a snapshot of what the views show now."""
         self.snapshot = self._snapshot(self.index.follower.head)
+
+    @property
+    def principal(self) -> Principal | None:
+        """Who writes; None without a key."""
+        return self.caller.principal
 
     async def snapshot_at(self, position: int) -> Snapshot:
         """The snapshot as of an earlier position; one per operation, however many pages ask for it."""

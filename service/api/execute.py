@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from domain.principals import LOCAL, Principal
 from projections import saves
 from projections.model import Doc
 from service.api.context import Context
@@ -10,6 +9,7 @@ from service.api.schema import schema
 from service.api.stamps import stamp
 from service.api.standings import Standings
 from service.app import Index
+from service.auth import AT_HOME, Caller
 from service.errors_out import execution_errors
 
 
@@ -21,14 +21,14 @@ class Api:
         self._standings = Standings(index.views)
         self._log_id = index.views.peek(saves.log_id)
 
-    def context(self, principal: Principal | None) -> Context:
+    def context(self, caller: Caller) -> Context:
         """The context of one operation."""
         return Context(
             index=self._index,
             standings=self._standings,
             log_id=self._log_id,
             accessed_at=self._index.now(),
-            principal=principal,
+            caller=caller,
         )
 
 
@@ -38,10 +38,15 @@ def extensions_of(context: Context) -> Doc:
 
 
 async def execute(
-    index: Index, query: str, variables: dict[str, Any] | None = None, operation_name: str | None = None
+    index: Index,
+    query: str,
+    variables: dict[str, Any] | None = None,
+    operation_name: str | None = None,
+    *,
+    caller: Caller = AT_HOME,
 ) -> dict[str, Any]:
-    """Run one operation as the person at the machine that holds the log; answers the response as a document."""
-    context = Api(index).context(LOCAL)
+    """Run one operation, as the person at the machine that holds the log; answers the response as a document."""
+    context = Api(index).context(caller)
     result = await schema.execute(
         query, variable_values=variables, context_value=context, operation_name=operation_name
     )

@@ -85,7 +85,7 @@ class Mutation:
             answer = await context.index.ledger.handle([source_command(input)], principal, idempotency)
             outcome = answer.results[0]
             if isinstance(outcome, Refusal):
-                raise outcome.error()
+                raise outcome.error().within(prefix="input")
         except KernelIndexError as error:
             return failure(error)
         context.refresh()

@@ -22,6 +22,7 @@ from service.api.types.connections import Connection, PageArguments, connection
 from service.api.types.enums import EvidenceLevel, RunOrder, RunStatus
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
+from service.api.viewer import RateLimit, Viewer, rate_limit, viewer
 
 MAX_NODES: Final = 100
 Ask = Info[Context, Any]
@@ -201,7 +202,14 @@ class Reads:
 
 @strawberry.type(description="What can be read of the index now. All fields of an operation share one snapshot.")
 class Query(Reads):
-    pass
+    @loaded(Viewer | None, "Who asks; null without a key.")
+    async def viewer(self, info: Ask) -> Doc | None:
+        return viewer(info.context.caller)
+
+    @loaded(RateLimit, "How often you may ask, and how often you still may.")
+    async def rate_limit(self, info: Ask) -> Doc:
+        context = info.context
+        return rate_limit(context.index.rates.standing(context.caller))
 
 
 def _snapshot(info: Ask) -> Snapshot:

@@ -26,6 +26,7 @@ ManifestText = NewType("ManifestText", str)
 _DATE_TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?Z\Z"
 )
+_URL: Final = re.compile(r"https?://[^\s\x00-\x20/?#\x7f]+(?:[/?#][^\s\x00-\x20\x7f]*)?\Z")
 _MAX_POSITION: Final = 2**53 - 1
 
 
@@ -68,6 +69,13 @@ def _date(value: Any) -> str:
     return text
 
 
+def _url(value: Any) -> str:
+    text = _text(value, "URL")
+    if not _URL.match(text):
+        raise _refused(f"{text[:100]!r} is not an absolute URL", "write it with http:// or https://, unspaced")
+    return text
+
+
 def _position(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_POSITION:
         raise _refused("a position is a whole number from 0 on", "take it from a stamp")
@@ -101,7 +109,7 @@ SCALARS: Final[Mapping[object, ScalarDefinition]] = {
     LogCursor: _scalar("LogCursor", "An opaque place in one log.", f"{_RFC}/rfc4648#section-5"),
     DateTime: _scalar("DateTime", "An instant in UTC, RFC 3339 with `Z`.", f"{_RFC}/rfc3339", _date_time),
     Date: _scalar("Date", "A day in UTC, `YYYY-MM-DD`.", f"{_RFC}/rfc3339#section-5.6", _date),
-    URL: _scalar("URL", "An absolute URL.", f"{_RFC}/rfc3986"),
+    URL: _scalar("URL", "An absolute URL, of http or https.", f"{_RFC}/rfc3986", _url),
     ManifestText: _scalar(
         "ManifestText",
         "A manifest as text, JSON or YAML 1.2, so that duplicate keys and the spelling of numbers reach the parser.",

@@ -7,7 +7,7 @@
 """
 
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 from graphql import GraphQLError
@@ -16,6 +16,8 @@ from starlette.responses import Response
 from domain.errors import ErrorCode, KernelIndexError
 from service.errors_out import Refused, execution_error, foreseen, status_of, unexpected
 from service.http.negotiation import JSON
+
+CHALLENGE: Final = 'Bearer realm="kernelindex"'
 
 
 class Result(Protocol):
@@ -41,8 +43,11 @@ def only_errors(*errors: GraphQLError) -> dict[str, Any]:
 
 def refusal(error: KernelIndexError) -> Answer:
     """The answer to a request that an error of ours ended."""
+    status = status_of(error)
     headers = error.headers if isinstance(error, Refused) else {}
-    return Answer(only_errors(foreseen(error)), status_of(error), headers=headers)
+    if status is HTTPStatus.UNAUTHORIZED:
+        headers = {"WWW-Authenticate": CHALLENGE, **headers}
+    return Answer(only_errors(foreseen(error)), status, headers=headers)
 
 
 def apology(error: Exception) -> Answer:

@@ -46,6 +46,7 @@ class GraphQLEndpoint:
     * ``make_context(request)`` gives the context of an operation; an error of ours that it raises is the answer.
     * ``extensions_of(context, cost)`` gives ``extensions`` of the response, once the operation has run.
     * ``max_body(request)`` gives the most bytes that the request may send, before any are read.
+    * ``admit(request, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
     * ``execute`` may take the place of the schema's own execution.
     * ``page`` answers a browser that opens the path.
     * ``seconds`` bounds execution, ``documents.limits.seconds`` where it is not given.
@@ -61,6 +62,7 @@ class GraphQLEndpoint:
         make_context: Callable[[Request], Any],
         extensions_of: Callable[[Any, Cost], dict[str, Any] | Awaitable[dict[str, Any]]] | None = None,
         max_body: Callable[[Request], int | Awaitable[int]] | None = None,
+        admit: Callable[[Request, OperationDefinitionNode], None] | None = None,
         execute: Execute | None = None,
         page: ASGIApp | None = None,
         seconds: float | None = None,
@@ -76,6 +78,7 @@ class GraphQLEndpoint:
         self.make_context = make_context
         self.extensions_of = extensions_of or (lambda _context, _cost: {})
         self.max_body = max_body or (lambda _request: self.limits.body)
+        self.admit = admit or (lambda _request, _operation: None)
         self.execute = execute or self._execute
         self.page = page
         self.seconds = documents.limits.seconds if seconds is None else seconds
@@ -113,6 +116,7 @@ class GraphQLEndpoint:
             return Answer(only_errors(*rejected.errors), HTTPStatus.BAD_REQUEST, lenient=True)
         operation = prepared.operation(parameters.operation_name)
         _check_method(request, operation)
+        self.admit(request, operation)
         context = await _settled(self.make_context(request))
         cost = Cost(prepared.cost(operation, parameters.variables), self.documents.max_cost(context))
         try:

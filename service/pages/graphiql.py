@@ -19,18 +19,9 @@ STYLES: Final = ("graphiql.min.css", "graphiql-page.css")
 SCRIPTS: Final = ("react.production.min.js", "react-dom.production.min.js", "graphiql.min.js", "graphiql-page.js")
 # GraphiQL's style sheet holds its fonts and a few icons as data. Its dialogs and menus write a <style> of their own to
 # keep the page behind from scrolling: that element alone is what the nonce is for.
-POLICY: Final = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self' 'nonce-{nonce}'",
-        "font-src data:",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; font-src data:; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 

@@ -65,7 +65,6 @@ async def serve(request: Request) -> Response:
         "Cache-Control": FOR_EVER,
         "Vary": "Accept-Encoding",
         "X-Content-Type-Options": "nosniff",
-        "Cross-Origin-Resource-Policy": "cross-origin",
     }
     content = asset.content
     if takes_gzip(request.headers):

@@ -1,4 +1,4 @@
-"""The query documents that we publish: GraphiQL opens with them, and every one fits the limits for readers without a key.
+"""The query documents that we publish: GraphiQL opens with them, and each fits the limits of a reader without a key.
 
 ``NAME.graphql`` holds the document, with a comment that says what it is for; ``NAME.variables.json`` beside it holds
 variables with which it answers something on an index that has the seed records.

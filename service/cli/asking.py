@@ -1,0 +1,66 @@
+"""``kernelindex query`` and ``kernelindex schema``."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from domain.errors import ErrorCode, InvalidInput, NotFound
+from domain.json_text import read_json
+from service.api.execute import execute
+from service.api.schema import schema as graphql_schema
+from service.app import open_index
+from service.cli.output import print_json, quiet_logs
+from service.settings import Settings
+
+
+async def query(
+    text: Annotated[str, Parameter(name="GRAPHQL")],
+    /,
+    *,
+    variables: str | None = None,
+    operation: str | None = None,
+    json: bool = False,
+) -> int:
+    """Run a GraphQL query on the index, here in this process, and print the response.
+
+    Parameters
+    ----------
+    text
+        The query.
+    variables
+        Its variables, as a JSON object.
+    operation
+        Which operation to run, where the query has several.
+    json
+        Print the response on one line.
+    """
+    quiet_logs()
+    settings, given = Settings(), _variables(variables)
+    if not (settings.data_dir / "log.db").exists():
+        raise NotFound.because(
+            f"there is no index in {settings.data_dir}",
+            remedy="import something first, or name its folder in KERNELINDEX_DATA_DIR",
+        )
+    async with open_index(settings, follow=False) as index:
+        response = await execute(index, text, given, operation)
+    print_json(response, pretty=not json)
+    return 1 if response.get("errors") else 0
+
+
+def _variables(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    variables = read_json(text, "--variables")
+    if not isinstance(variables, dict):
+        raise InvalidInput.because(
+            "the variables are not an object",
+            code=ErrorCode.INVALID_ARGUMENT,
+            document="--variables",
+            remedy='write them as {"name": value}',
+        )
+    return variables
+
+
+def schema() -> None:
+    """Print the GraphQL schema in its definition language."""
+    print(graphql_schema.as_str())  # noqa: T201

@@ -1,0 +1,33 @@
+"""What a failure says to the person at the terminal."""
+
+import sqlite3
+
+from pydantic import ValidationError
+
+from domain.errors import KernelIndexError
+from domain.events import UnknownEventType
+from projections.saves import UnknownPolicy
+from service.settings import Settings
+
+
+def lines_of(error: Exception) -> list[str]:
+    """One line for each problem, or none for an error that nobody foresaw."""
+    match error:
+        case KernelIndexError():
+            return [f"error: {problem}" for problem in error.problems]
+        case UnknownEventType() | UnknownPolicy():
+            return [f"error: {error}"]
+        case ValidationError() if error.title == Settings.__name__:
+            return [_setting(detail["loc"], detail["msg"]) for detail in error.errors()]
+        case sqlite3.Error():
+            return [f"error: the data folder can't be used: {error}"]
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            return [f"error: {where}{error.strerror or error}"]
+        case _:
+            return []
+
+
+def _setting(place: tuple[int | str, ...], message: str) -> str:
+    name = "_".join(str(step) for step in place).upper()
+    return f"error: KERNELINDEX_{name}: {message[:1].lower()}{message[1:]}"

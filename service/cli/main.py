@@ -1,0 +1,49 @@
+"""What ``kernelindex`` runs: finds the command, and says what went wrong without a traceback."""
+
+import os
+import sys
+from importlib.metadata import version
+
+from cyclopts import App, Parameter
+
+app = App(
+    name="kernelindex",
+    help="A public, citable index of GPU-kernel benchmark runs.\n\nThe data is in the folder KERNELINDEX_DATA_DIR, by"
+    " default ./kernelindex-data.",
+    version=lambda: version("kernelindex"),
+    help_format="plaintext",
+    default_parameter=Parameter(negative=""),
+)
+app.command("service.cli.importing:import_files", name="import", help="Import catalog exports, bundles and manifests.")
+app.command("service.cli.serving:serve", name="serve", help="Serve the index over HTTP.")
+app.command("service.cli.demo:demo", name="demo", help="Import the sample and serve it, for trying things out.")
+app.command("service.cli.asking:query", name="query", help="Run a GraphQL query on the index, here in this process.")
+app.command("service.cli.asking:schema", name="schema", help="Print the GraphQL schema.")
+app.command("service.cli.pushing:push", name="push", help="Send bundles to a running index.")
+app.command("service.cli.keys:app", name="keys", help="Make, list and revoke API keys.")
+manifest = App(name="manifest", help="Check manifests.")
+manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
+manifest.command("service.cli.manifests:digest", name="digest", help="Print the digest of a manifest.")
+app.command(manifest)
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command that the arguments name. Exit status: 0 fine, 1 something was refused or failed, 2 misused."""
+    try:
+        sys.exit(app(result_action="return_value"))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Who read our output has seen enough of it; what is still buffered must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        from service.cli.failures import lines_of  # noqa: PLC0415 only now is it worth the time that it takes to load
+
+        lines = lines_of(error)
+        if not lines:
+            raise
+        print(*lines, sep="\n", file=sys.stderr)  # noqa: T201 this is what the command line is for
+        sys.exit(1)

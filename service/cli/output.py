@@ -1,0 +1,79 @@
+"""Printing results: for people, and as JSON."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import structlog
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from service.importing.report import Report
+
+MOST_REFUSALS: Final = 20
+
+
+def quiet_logs() -> None:
+    """Keep logs off standard output, where results are, and quiet but for warnings."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def print_json(value: Any, *, pretty: bool = True) -> None:
+    """Print a JSON document, indented or on one line."""
+    text = msgspec.json.encode(value)
+    print(msgspec.json.format(text, indent=2).decode() if pretty else text.decode())  # noqa: T201
+
+
+def print_report(report: Report) -> None:
+    """Print what became of an import: a table by kind, then what was refused and why."""
+    console = Console(highlight=False, soft_wrap=True)
+    if report.dry_run:
+        console.print("Dry run: this is what would happen. Nothing was recorded.")
+    table = Table("", "new", "unchanged", "refused", box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for kind, count in report.counts.items():
+        table.add_row(kind, f"{count.new:,}", f"{count.unchanged:,}", f"{count.refused:,}")
+    console.print(table)
+    if report.derived:
+        listed = ", ".join(f"{count:,} {kind}" for kind, count in report.derived.items())
+        console.print(f"Not imported, because they follow from the runs: {listed}.")
+    if report.metadata_differs:
+        console.print(f"Known with another title or description, which stands: {report.metadata_differs:,}.")
+    _print_refusals(console, report)
+
+
+def _print_refusals(console: Console, report: Report) -> None:
+    problems = [problem for rejected in report.refused for problem in rejected.problems]
+    for problem in problems[:MOST_REFUSALS]:
+        console.print(f"refused: {problem}", markup=False)
+    if len(problems) > MOST_REFUSALS:
+        console.print(f"… and {len(problems) - MOST_REFUSALS:,} more, which --json lists")
+
+
+@contextmanager
+def progress(paths: list[Path], *, shown: bool = True) -> Iterator[Any]:
+    """A progress bar over the bytes of these files on standard error, where that is a terminal.
+
+    Gives the function that is told how many bytes were read.
+    """
+    size = sum(path.stat().st_size for path in paths)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal)) as bar:
+        task = bar.add_task("importing", total=size)
+
+        def advance(count: int) -> None:
+            bar.advance(task, count)
+            if bar.tasks[0].finished:
+                bar.update(task, description="bringing the views level")
+
+        yield advance

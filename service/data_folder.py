@@ -1,0 +1,24 @@
+"""The data folder: held by one process at a time while files are made in it, and private files."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+PRIVATE: Final = 0o600
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the data folder's lock: SQLite can't have two processes make the same file at the same moment."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read, unless there is one. SQLite's side files take its mode."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))

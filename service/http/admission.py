@@ -1,0 +1,109 @@
+"""Who asks, and whether not too often: decided for each request before anything of its body is read."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from domain.errors import KernelIndexError
+from service.auth import ANYBODY, Caller, caller_of, is_at_home
+from service.http.answers import refusal, respond
+from service.http.negotiation import GRAPHQL_JSON, JSON, negotiate
+from service.keys import KeyStore
+from service.rates import Rates, Standing, rate_headers
+
+_VISIT: Final = "kernelindex.visit"
+
+
+class Visit:
+    """A request that was let in, and where its caller stands then."""
+
+    def __init__(self, caller: Caller, standing: Standing) -> None:
+        self.caller = caller
+        self.standings = [standing]
+
+
+class Gate:
+    """Lets requests in. ``demo`` takes whoever is at this machine for somebody with a key for everything."""
+
+    def __init__(self, keys: KeyStore, rates: Rates, *, demo: bool = False) -> None:
+        self._keys = keys
+        self._rates = rates
+        self._demo = demo
+
+    def admit(self, headers: Headers, address: str) -> Visit:
+        """Let a request in, and count it. Raises :class:`Refused` (401, 429)."""
+        try:
+            caller = caller_of(self._keys, headers.getlist("authorization"), address)
+        except KernelIndexError:
+            # Guesses count for the address: nobody knows whose they are.
+            self._rates.admit(Caller(address=address))
+            raise
+        if self._demo and not caller.principal and is_at_home(address, headers.get("host", ""), headers.get("origin")):
+            caller = Caller(principal=ANYBODY, address=address)
+        return Visit(caller, self._rates.admit(caller))
+
+    def admit_write(self, visit: Visit) -> None:
+        """Count a request that writes, once it is known to. Raises :class:`Refused` (429)."""
+        visit.standings.append(self._rates.admit_write(visit.caller))
+
+
+class Admission:
+    """ASGI middleware: asks the application's gate, and tells each answer's reader how many requests are left.
+
+    What the gate refuses is answered here, and so is any other error of ours that comes out, so that its answer tells
+    it as well. Paths that begin with one of ``exempt`` are open: health checks must not depend on how many others ask,
+    and assets are constant bytes.
+    """
+
+    def __init__(self, app: ASGIApp, exempt: Sequence[str] = ()) -> None:
+        self.app = app
+        self.exempt = tuple(exempt)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection; what is not HTTP passes through."""
+        if scope["type"] != "http" or scope["path"].startswith(self.exempt):
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        gate: Gate = scope["app"].state.gate
+        begun = False
+
+        async def told(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                message["headers"] = [*message.get("headers", ()), *_unsaid(scope, message)]
+            await send(message)
+
+        try:
+            scope[_VISIT] = gate.admit(headers, _peer(scope))
+            await self.app(scope, receive, told)
+        except KernelIndexError as error:
+            if begun:
+                raise
+            media_type = negotiate(",".join(headers.getlist("accept")), (JSON, GRAPHQL_JSON)) or JSON
+            await respond(refusal(error), media_type)(scope, receive, told)
+
+
+def _unsaid(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
+    """The headers on rates, but those that a refusal has already."""
+    visit: Visit | None = scope.get(_VISIT)
+    said = {name for name, _ in message.get("headers", ())}
+    told = rate_headers(*visit.standings) if visit else {}
+    lowered = [(name.lower().encode(), text.encode()) for name, text in told.items()]
+    return [header for header in lowered if header[0] not in said]
+
+
+def visit_of(request: Request) -> Visit:
+    """The visit of a request that was let in."""
+    visit: Visit = request.scope[_VISIT]
+    return visit
+
+
+def _peer(scope: Any) -> str:
+    """The other end of the socket: a proxy's word for it counts only where the server was told to trust that proxy."""
+    client = scope.get("client")
+    return str(client[0]) if client else "here"

@@ -1,0 +1,56 @@
+"""A process that keeps the views level while another one imports, so that both cores work.
+
+It ends when its standard input does: when it is told to, and also when the importing process is killed.
+"""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+
+class Companion:
+    """The process, as the importing one sees it. Without it all is the same, only later."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, if it has not been."""
+        if self._process is None:
+            command = [sys.executable, "-P", "-c", f"import {__name__} as it; it.main()", str(self._folder)]
+            # A session of its own: an interrupt from the keyboard is for us, and reaches it as the end of its input.
+            self._process = subprocess.Popen(  # noqa: S603 this program
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+            )
+
+    def finish(self) -> None:
+        """Let it apply what the log holds now, and end."""
+        if self._process:
+            self._process.communicate()
+            self._process = None
+
+
+def main() -> None:
+    """Follow the log in the folder that the command line names, until standard input ends."""
+    asyncio.run(_follow(Path(sys.argv[1])))
+
+
+async def _follow(folder: Path) -> None:
+    # Only here: the importing process has its own reasons to load these, or not to.
+    from projections.views import Views  # noqa: PLC0415
+    from service.event_log import EventLog  # noqa: PLC0415
+    from service.follower import Follower  # noqa: PLC0415
+
+    log, views = EventLog(folder / "log.db"), await Views.open(folder)
+    follower = Follower(log, views)
+    try:
+        follower.start()
+        await asyncio.to_thread(sys.stdin.buffer.read)
+        await follower.stop()
+        await follower.catch_up()
+    finally:
+        await follower.stop()
+        await views.close()
+        log.close()

@@ -1,0 +1,78 @@
+"""Imports as they are run: into an index, or as a dry run into a copy of its log."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from service.app import Clock, Index, NewId, open_index, random_id, utc_now
+from service.importing.companion import Companion
+from service.importing.files import ignore
+from service.importing.report import Report
+from service.importing.run import Importer
+from service.settings import Settings
+
+MANY: Final = 500
+"""From so many commands on a second process is worth its start."""
+
+
+async def import_into(index: Index, paths: Sequence[Path], *, advance: Callable[[int], None] = ignore) -> Report:
+    """Import files into an index that does not follow its log by itself, and bring its views level."""
+    companion = Companion(index.settings.data_dir)
+    total = 0
+
+    def recorded(count: int) -> None:
+        nonlocal total
+        total += count
+        if total >= MANY:
+            companion.start()
+
+    importer = Importer(index.ledger, advance=advance, recorded=recorded)
+    try:
+        report = await asyncio.to_thread(importer.run, paths)
+    finally:
+        importer.stop()
+        await asyncio.to_thread(companion.finish)
+    await index.follower.catch_up()
+    return report
+
+
+async def try_import(
+    settings: Settings,
+    paths: Sequence[Path],
+    *,
+    advance: Callable[[int], None] = ignore,
+    now: Clock = utc_now,
+    new_id: NewId = random_id,
+) -> Report:
+    """What would become of an import. It is one, of the same files by the same code, into a copy of the log."""
+    async with _copy(settings, now, new_id) as index:
+        importer = Importer(index.ledger, advance=advance)
+        try:
+            report = await asyncio.to_thread(importer.run, paths)
+        finally:
+            importer.stop()
+    report.dry_run = True
+    return report
+
+
+@asynccontextmanager
+async def _copy(settings: Settings, now: Clock, new_id: NewId) -> AsyncIterator[Index]:
+    with TemporaryDirectory(prefix="kernelindex-dry-run-") as folder:
+        original = settings.data_dir / "log.db"
+        if original.exists():
+            await asyncio.to_thread(_copy_log, original, Path(folder) / "log.db")
+        scratch = settings.model_copy(update={"data_dir": Path(folder)})
+        async with open_index(scratch, now=now, new_id=new_id, follow=False, level=False) as index:
+            yield index
+
+
+def _copy_log(original: Path, copy: Path) -> None:
+    with (
+        closing(sqlite3.connect(f"{original.absolute().as_uri()}?mode=rw", uri=True)) as source,
+        closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)

@@ -1,0 +1,1 @@
+"""Sources of records: the ones that are known by name."""

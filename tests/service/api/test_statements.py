@@ -1,0 +1,154 @@
+"""How many SQL statements an operation takes does not depend on how much it returns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from domain.bundles import Bundle, bundle_of
+from domain.commands import Ingest, RegisterSource
+from domain.principals import LOCAL
+from service.api.execute import Api
+from service.api.schema import schema
+from service.app import Index
+from service.auth import AT_HOME
+from tests.examples import OPERATION, PROTOCOL, bundle, implementation, manifest
+from tests.service.api.asking import ask
+
+PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
+  digest aliases manifest canonical permalink stamp { position }
+  primary { value formatted } evidence { level reasons { fact position } }
+  ranking { rank tied groupSize leader { digest ranking { rank } } }
+  implementation { name operation { name } project { name aliases } }
+  project { name } operation { slug aliases } workload { label operation { name } }
+  protocol { harness } environment { hardware { product } }
+  source { name } artifacts { digest recorded } duplicates { digest }
+} } }"""
+ENTRIES = """query($first: Int!) { rankings(first: 1) { nodes { operation { name } leader { digest }
+  entries(first: $first) { totalCount nodes { rank run { digest implementation { name } source { name } } } } } } }"""
+GROUPS = """query($first: Int!) { rankings(first: $first) { nodes {
+  size profile leader { digest implementation { name } } operation { name } workload { label }
+  protocol { harness } environment { digest } hardware { product } } } }"""
+OPERATIONS = "query($first: Int!) { operations(first: $first) { totalCount nodes { name aliases manifest } } }"
+SOURCES = "query($first: Int!) { sources(first: $first) { totalCount nodes { name policy { licence } } } }"
+NODES = """query($ids: [ID!]!) { nodes(ids: $ids) { id
+  ... on Run { ranking { rank } implementation { name } source { name } }
+  ... on Implementation { name operation { name } }
+  ... on Ranking { size leader { digest } }
+} }"""
+
+MANY = 100
+
+
+def numbered(number: int) -> Bundle:
+    """A run whose references are shared by no other: another implementation, protocol, environment and source."""
+    protocol = manifest("BenchmarkProtocol", PROTOCOL.spec | {"harness": {"name": "h", "version": str(number)}})
+    hardware = {"vendor": "nvidia", "product": f"Card {number}", "architecture": "sm_90"}
+    environment = manifest("ExecutionEnvironment", {"hardware": hardware, "software": {}})
+    log = {"digest": f"sha256:{number:064}", "uri": f"https://example.org/{number}"}
+    one = bundle(
+        100 + number,
+        by=f"n{number}",
+        protocolDigest=protocol.digest,
+        environmentDigest=environment.digest,
+        evidence={"logs": log},
+        sourceNative={"source": f"board-{number}", "externalId": "same"},
+    )
+    kept = [part for part in one.manifests if part.kind not in (protocol.kind, environment.kind)]
+    assert one.run
+    return bundle_of(*kept, protocol, environment, one.run, record={"aliases": [f"alias-{number}"]})
+
+
+def operation(number: int) -> Bundle:
+    spec = OPERATION.spec | {"axes": {"tokens": {"role": "variable", "type": "integer", "minimum": number + 1}}}
+    return bundle_of(manifest("OperationSpec", spec), record={"aliases": [f"operation-{number}"]})
+
+
+@pytest.fixture(autouse=True)
+async def _world(index: Index) -> None:
+    """A hundred of everything, and a group of a hundred."""
+    numbers = range(MANY)
+    commands = [
+        *(Ingest(bundle=numbered(number)) for number in numbers),
+        *(Ingest(bundle=bundle(100 + number, by=f"n{number}")) for number in numbers),
+        *(Ingest(bundle=operation(number)) for number in numbers),
+        *(RegisterSource(slug=f"board-{number}", name=f"Board {number}", kind="board") for number in numbers),
+    ]
+    await index.ledger.handle(commands, LOCAL)
+
+
+@contextmanager
+def counted(index: Index) -> Iterator[list[str]]:
+    """The statements that the views' readers run, without the follower's, which asks where the views are."""
+    seen: list[str] = []
+
+    def note(statement: str) -> None:
+        if "FROM saves" not in statement:
+            seen.append(statement)
+
+    connections = (index.views._peeker, index.views._reader._conn)
+    for connection in connections:
+        connection.set_trace_callback(note)
+    yield seen
+    for connection in connections:
+        connection.set_trace_callback(None)
+
+
+async def statements(index: Index, query: str, **variables: Any) -> int:
+    with counted(index) as seen:
+        await ask(index, query, **variables)
+    return len(seen)
+
+
+@pytest.mark.parametrize(
+    ("query", "bound"),
+    [(PAGE, 30), (ENTRIES, 12), (GROUPS, 12), (OPERATIONS, 5), (SOURCES, 3)],
+    ids=["runs", "ranking entries", "rankings", "operations", "sources"],
+)
+async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Index, query: str, bound: int) -> None:
+    ten = await statements(index, query, first=10)
+    hundred = await statements(index, query, first=MANY)
+
+    assert hundred == ten <= bound
+
+
+async def test_so_do_nodes(index: Index) -> None:
+    data = await ask(index, "{ runs(first: 100) { nodes { digest comparisonKey } } }")
+    runs = [run["digest"] for run in data["runs"]["nodes"]]
+    keys = [run["comparisonKey"] for run in data["runs"]["nodes"]]
+
+    def ids(each: int) -> list[str]:
+        return [
+            *(f"alias-{number}" for number in range(each)),
+            *(implementation(f"n{number}").digest[7:20] for number in range(each)),
+            *keys[:each],
+            *runs[:each],
+            *(f"source/board-{number}" for number in range(each)),
+        ]
+
+    few = await statements(index, NODES, ids=ids(2))
+    many = await statements(index, NODES, ids=ids(20))
+
+    assert many == few <= 18
+
+
+async def test_a_group_is_ranked_once_per_change(index: Index) -> None:
+    """Its pages, and the ranks of its runs, are read from the ranking that the first of them made."""
+    key = (await ask(index, "{ rankings(first: 1) { nodes { id } } }"))["rankings"]["nodes"][0]["id"]
+    query = (
+        f'query($first: Int!) {{ ranking(comparisonKey: "{key}") {{ entries(first: $first) {{ nodes {{ rank }} }} }} }}'
+    )
+    api = Api(index)
+
+    async def ranked() -> int:
+        with counted(index) as seen:
+            result = await schema.execute(query, variable_values={"first": 50}, context_value=api.context(AT_HOME))
+        assert not result.errors
+        return sum("eligible" in statement for statement in seen)
+
+    assert [await ranked(), await ranked()] == [1, 0]
+    await index.ledger.handle([Ingest(bundle=bundle(1, by="new"))], LOCAL)
+    assert [await ranked(), await ranked()] == [1, 0]
+    await index.ledger.handle([Ingest(bundle=operation(1_000))], LOCAL)
+    assert await ranked() == 0
