@@ -5,7 +5,7 @@ This is where manifests are kept as they were registered; the other read models 
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -59,17 +59,15 @@ def matches(db: sqlite3.Connection, ids: Iterable[str], position: int, kinds: It
 
 def registered_of(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, Registered]:
     """Those of these manifests that are registered at the position, by digest."""
-    query = f"""SELECT digest, manifest, project, from_position FROM manifests
+    query = f"""SELECT digest, CAST(manifest AS BLOB), project, from_position FROM manifests
       WHERE digest IN (SELECT value FROM json_each(:digests)) AND {AS_OF}"""  # noqa: S608
     rows = db.execute(query, {"digests": json_list(digests), "position": position})
-    return {digest: Registered(_parsed(digest, text.encode()), *rest) for digest, text, *rest in rows}
+    return {digest: Registered(_parsed(digest, text), project, since) for digest, text, project, since in rows}
 
 
 def registered(db: sqlite3.Connection, digest: str, position: int) -> Registered | None:
     """The manifest of that digest as it stood at the position."""
-    query = f"SELECT manifest, project, from_position FROM manifests WHERE digest = :digest AND {AS_OF}"  # noqa: S608
-    row = db.execute(query, {"digest": digest, "position": position}).fetchone()
-    return Registered(_parsed(digest, row[0].encode()), row[1], row[2]) if row else None
+    return registered_of(db, [digest], position).get(digest)
 
 
 def manifest_texts(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, str]:
@@ -119,9 +117,18 @@ def node(kind: str, manifest: Manifest) -> Doc:
     }
 
 
-@lru_cache(maxsize=2048)
+_KEPT: Final = 4096
+_kept: dict[str, Manifest] = {}
+
+
 def _parsed(digest: str, canonical: bytes) -> Manifest:
-    return stored_manifest(canonical, digest)
+    """A manifest, from its text. The last few thousand are kept: most runs share what they refer to."""
+    manifest = _kept.get(digest)
+    if manifest is None or manifest.canonical != canonical:
+        if len(_kept) >= _KEPT:
+            _kept.clear()
+        manifest = _kept[digest] = stored_manifest(canonical, digest)
+    return manifest
 
 
 def _meaning(text: str, target: str | None, found: Mapping[str, list[Match]]) -> list[Match]:

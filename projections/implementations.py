@@ -10,6 +10,7 @@ from domain.policies.evidence import source_available
 from projections import identities
 from projections.identities import node
 from projections.model import TEMPORAL, Doc, ReadModel, document_text, put
+from projections.operations import is_operation
 
 DDL = f"""
 CREATE TABLE implementations (
@@ -86,8 +87,9 @@ def _manifest_registered(db: sqlite3.Connection, event: Event, fact: ManifestReg
 
 
 def _alias_claimed(db: sqlite3.Connection, event: Event, fact: AliasClaimed) -> None:
-    for digest in of_operation(db, fact.target):
-        refresh(db, digest, event.position)
+    if is_operation(db, fact.target):
+        for digest in of_operation(db, fact.target):
+            refresh(db, digest, event.position)
 
 
 READ_MODEL = ReadModel(

@@ -76,6 +76,11 @@ def _parameter(parameter: dict[str, Any]) -> Doc:
     }
 
 
+def is_operation(db: sqlite3.Connection, digest: str) -> bool:
+    """Whether an operation of that digest is registered: an object with another alias is one in fifty times only."""
+    return db.execute("SELECT 1 FROM operations WHERE digest = ?", (digest,)).fetchone() is not None
+
+
 @when_registered(Kind.OPERATION_SPEC)
 def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
     doc = describe(manifest)

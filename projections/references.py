@@ -32,7 +32,9 @@ class References(msgspec.Struct, frozen=True):
 
 def resolve(db: sqlite3.Connection, run: Manifest, position: int) -> References:
     """Look up everything that the run refers to."""
-    named = [run.spec[field] for field in ("implementationDigest", "workloadDigest", "protocolDigest", "environmentDigest")]
+    named = [
+        run.spec[field] for field in ("implementationDigest", "workloadDigest", "protocolDigest", "environmentDigest")
+    ]
     found = identities.registered_of(db, named, position)
     implementation, workload, protocol, environment = (found.get(digest) for digest in named)
     operation_digest = _operation_digest(workload, implementation)

@@ -55,6 +55,14 @@ class Policies(msgspec.Struct, frozen=True):
     evidence: str
 
 
+class Compared(msgspec.Struct, frozen=True):
+    """What a run is compared by, and with what: its primary measurement, the parts of its group's key, the key."""
+
+    primary: Measurement | None
+    parts: dict[str, str] | None
+    key: str | None
+
+
 class Names(msgspec.Struct, frozen=True):
     """Names that other read models keep."""
 
@@ -68,6 +76,7 @@ def row_of(
     """The row of a run: wide columns for lists and rankings, and its document."""
     primary = primary_measurement(run.spec)
     parts = comparison_parts(run, references, metric_key(primary))
+    compared = Compared(primary, parts, key_of(parts))
     evidence = _evidence(run, references, policies)
     reasons = RANKING_POLICIES[policies.ranking].eligibility(
         run.spec["status"],
@@ -77,8 +86,7 @@ def row_of(
         primary=primary,
         unresolved=bool(references.unresolved),
     )
-    key = key_of(parts)
-    doc = _document(run, publication, references, names, primary, parts, key)
+    doc = _document(run, publication, references, names, compared)
     doc["evidence"] = _evidence_doc(evidence, publication, references, policies)
     doc["ineligibleReasons"] = list(reasons)
     hardware = references.environment.manifest.spec["hardware"] if references.environment else None
@@ -99,7 +107,7 @@ def row_of(
         "hardware": slugify(hardware["product"]) if hardware else None,
         "architecture": hardware["architecture"] if hardware else None,
         "dtypes": document_text(_dtypes(references)),
-        "comparison_key": key,
+        "comparison_key": compared.key,
         "eligible": not reasons,
         "value": decimal_text(primary.value) if primary else None,
         "low": _text(primary.low) if primary else None,
@@ -122,16 +130,9 @@ def names_of(db: sqlite3.Connection, publication: Publication, run: Manifest) ->
     return Names(implementation[0] if implementation else None, source[0] if source else publication.source)
 
 
-def _document(
-    run: Manifest,
-    publication: Publication,
-    references: References,
-    names: Names,
-    primary: Measurement | None,
-    parts: dict[str, str] | None,
-    key: str | None,
-) -> Doc:
+def _document(run: Manifest, publication: Publication, references: References, names: Names, compared: Compared) -> Doc:
     spec = run.spec
+    measured = [_measurement(measurement) for measurement in measurements(spec)]
     metrics = source_metrics(spec.get("sourceNative", {}).get("metrics", {}))
     profile = profile_of(spec)
     workload = references.workload.manifest.spec if references.workload else None
@@ -141,14 +142,14 @@ def _document(
         "publishedAt": publication.published_at or publication.recorded_at,
         "recordedAt": publication.recorded_at,
         "position": publication.position,
-        "primary": _measurement(primary) if primary else None,
-        "measurements": [_measurement(measurement) for measurement in measurements(spec)],
+        "primary": measured[0] if compared.primary else None,
+        "measurements": measured,
         "sourceMetrics": [{"key": metric.key, "value": metric.value, "text": metric.text} for metric in metrics],
         "sourceMetricsText": shown_metrics(metrics),
         "profile": profile,
         "comparisonText": comparison_text(profile),
-        "comparisonKey": key,
-        "comparison": parts,
+        "comparisonKey": compared.key,
+        "comparison": compared.parts,
         "implementation": spec["implementationDigest"],
         "project": references.project_digest,
         "revision": revision_text(references.implementation.manifest.spec) if references.implementation else None,
@@ -160,7 +161,7 @@ def _document(
         "workloadFacts": _facts(references.workload),
         "protocolFacts": _facts(references.protocol),
         "environmentFacts": _facts(references.environment),
-        "identityFacts": _identity_lines(run, publication, references, names, key),
+        "identityFacts": _identity_lines(run, publication, references, names, compared.key),
         "correctness": _correctness(spec),
         "correctnessText": correctness_text(spec),
         "source": publication.source,

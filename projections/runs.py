@@ -12,6 +12,7 @@ from domain.instants import with_seconds
 from domain.manifests import Kind, Manifest, stored_manifest
 from projections import identities, saves
 from projections.model import AS_OF, TEMPORAL, ReadModel, insert, json_list, put
+from projections.operations import is_operation
 from projections.paging import Listing
 from projections.references import resolve
 from projections.run_records import Policies, Publication, names_of, row_of
@@ -154,7 +155,8 @@ def _manifest_registered(db: sqlite3.Connection, event: Event, fact: ManifestReg
 
 
 def _alias_claimed(db: sqlite3.Connection, event: Event, fact: AliasClaimed) -> None:
-    _refresh_all(db, event, "operation", fact.target)
+    if is_operation(db, fact.target):
+        _refresh_all(db, event, "operation", fact.target)
 
 
 def _source_registered(db: sqlite3.Connection, event: Event, fact: SourceRegistered) -> None:

@@ -7,6 +7,7 @@ sends one wants to know.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -80,6 +81,7 @@ def unauthenticated(message: str) -> Refused:
     )
 
 
+@lru_cache(maxsize=4_096)
 def network_of(address: str) -> str:
     """The address, of IPv6 the network: one customer has more addresses there than we could ever count."""
     try:

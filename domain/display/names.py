@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ TABLE: Final = {spelling.casefold(): spelling for spelling in SPELLINGS} | {
 TOP_K_OR_P: Final = re.compile(r"\btop ([kp])\b")
 
 
+@lru_cache(maxsize=1024)
 def operation_name(title: str) -> str:
     """``013_fp8_mla_kv_compression_projection`` as ``FP8 MLA KV compression projection``.
 

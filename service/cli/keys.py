@@ -17,7 +17,12 @@ from service.cli.output import print_json
 from service.keys import Key, KeyStore
 from service.settings import Settings
 
-app = App(name="keys", help="Make, list and revoke API keys.", default_parameter=Parameter(negative=""))
+app = App(
+    name="keys",
+    help="Make, list and revoke API keys.",
+    help_format="plaintext",
+    default_parameter=Parameter(negative=""),
+)
 
 SPAN: Final = re.compile(r"([1-9][0-9]{0,4})([hdw])\Z")
 UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}

@@ -1,6 +1,7 @@
 """Who asks, and whether not too often: decided for each request before anything of its body is read."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 from starlette.datastructures import Headers
@@ -75,7 +76,7 @@ class Admission:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message["headers"] = [*message.get("headers", ()), *_unsaid(scope, message)]
+                message["headers"] = [*message.get("headers", ()), *_standing(scope, message)]
             await send(message)
 
         try:
@@ -88,13 +89,12 @@ class Admission:
             await respond(refusal(error), media_type)(scope, receive, told)
 
 
-def _unsaid(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
-    """The headers on rates, but those that a refusal has already."""
+def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
+    """The headers on rates. The refusal of one too many has its own, on the rate that it is about."""
     visit: Visit | None = scope.get(_VISIT)
-    said = {name for name, _ in message.get("headers", ())}
-    told = rate_headers(*visit.standings) if visit else {}
-    lowered = [(name.lower().encode(), text.encode()) for name, text in told.items()]
-    return [header for header in lowered if header[0] not in said]
+    if visit is None or message["status"] == HTTPStatus.TOO_MANY_REQUESTS:
+        return []
+    return [(name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()]
 
 
 def visit_of(request: Request) -> Visit:

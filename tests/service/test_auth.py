@@ -154,13 +154,13 @@ async def test_no_log_line_and_no_answer_holds_a_secret(
 
 def test_the_secret_of_the_server_is_hidden_in_the_settings_text() -> None:
     """Settings are what people print first when something is wrong."""
-    settings = Settings(key_secret="correct horse battery staple, and more")  # type: ignore[arg-type]
+    settings = Settings(key_secret="correct horse battery staple, and more")
     assert "battery" not in f"{settings!r}{settings}{settings.model_dump_json()}"
 
 
 def test_a_server_secret_that_could_be_guessed_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 32"):
-        Settings(key_secret="hunter2")  # type: ignore[arg-type]
+        Settings(key_secret="hunter2")
 
 
 class TestWriting:

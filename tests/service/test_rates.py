@@ -57,9 +57,8 @@ class TestABucket:
         assert not buckets.take(SIXTY, "a").wait_us
 
     def test_is_full_again_when_it_says(self, buckets: Buckets, clock: Hands) -> None:
-        for _ in range(15):
-            standing = buckets.take(SIXTY, "a")
-        assert standing.reset_at == START.replace(second=15)
+        standings = [buckets.take(SIXTY, "a") for _ in range(15)]
+        assert standings[-1].reset_at == START.replace(second=15)
         clock.forward(seconds=14.5)
         assert buckets.look(SIXTY, "a").remaining == 59
         clock.forward(seconds=0.5)

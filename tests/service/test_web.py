@@ -19,7 +19,7 @@ from domain.principals import LOCAL
 from service.app import open_index
 from service.settings import Settings
 from service.web import create_app
-from tests.examples import PROJECT, PROTOCOL, Clock, Ids, bundle, implementation, manifest, recorded
+from tests.examples import PROJECT, PROTOCOL, Clock, Ids, bundle, manifest, recorded
 from tests.service.api.asking import run_of, texts_of, tree_of
 
 HERE = "http://127.0.0.1:8000"
@@ -393,7 +393,7 @@ class TestMinPosition:
         response = await client.get(
             "/graphql",
             params={"query": "{ stamp { position } }"},
-            headers={self.HEADER: wrong.encode()},  # type: ignore[dict-item]
+            headers={self.HEADER.encode(): wrong.encode()},
         )
 
         assert (response.status_code, code_of(response)) == (400, "BAD_REQUEST")
@@ -441,4 +441,3 @@ class TestGraphQL:
         answer = (await client.post("/graphql", json={"query": query, "variables": variables})).json()
 
         assert answer["errors"][0]["extensions"]["code"] == "INVALID_ARGUMENT"
-

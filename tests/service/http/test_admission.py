@@ -20,8 +20,7 @@ Served = tuple[Site, httpx.AsyncClient]
 
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    rates = {"requests_per_minute": 4, "requests_per_minute_with_key": 8, "writes_per_minute": 2}
-    async with site(tmp_path, **rates) as served:
+    async with site(tmp_path, requests_per_minute=4, requests_per_minute_with_key=8, writes_per_minute=2) as served:
         yield served
 
 
@@ -148,8 +147,7 @@ class TestWhatIsLeft:
 
     async def test_can_be_read_by_a_page_of_another_site(self, served: Served) -> None:
         _, client = served
-        for _ in range(5):
-            answer = await asked(client, RATE)
+        answer = [await asked(client, RATE) for _ in range(5)][-1]
         assert answer.status_code == 429
         assert answer.headers["access-control-allow-origin"] == "*"
         exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
@@ -157,8 +155,7 @@ class TestWhatIsLeft:
 
     async def test_is_told_once_where_a_request_is_refused(self, served: Served) -> None:
         _, client = served
-        for _ in range(5):
-            answer = await asked(client, RATE)
+        answer = [await asked(client, RATE) for _ in range(5)][-1]
         assert answer.headers.get_list("ratelimit") == ['"requests";r=0;t=60']
         assert answer.headers["cache-control"] == "no-store"
 

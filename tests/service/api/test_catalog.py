@@ -1,0 +1,198 @@
+"""The API over the shipped sample, and over the whole real catalog where its data is at hand."""
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from service.app import Index, open_index
+from service.importing.jobs import import_into
+from service.sample import FILES
+from service.settings import Settings
+from tests.service.api.asking import ask
+from tests.service.api.test_seeds import QUERY, SEEDS, pairs
+
+EXPECTED: list[dict[str, Any]] = json.loads((SEEDS / "expected.json").read_text(encoding="utf-8"))
+
+
+def imported(folder: Path, *files: Path) -> Path:
+    """The data folder of an index into which these files were imported."""
+
+    async def run() -> None:
+        async with open_index(Settings(data_dir=folder), follow=False) as index:
+            report = await import_into(index, files)
+            assert report.refused == []
+
+    asyncio.run(run())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return imported(tmp_path_factory.mktemp("sample"), *FILES)
+
+
+@pytest.fixture(scope="module")
+def catalog_file(shared: Path) -> Path:
+    return shared / "data" / "catalog" / "catalog-2026-08-16.jsonl.zst"
+
+
+@pytest.fixture(scope="module")
+def catalog_folder(catalog_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Imported once: that takes some seconds."""
+    seeds = sorted(SEEDS.glob("*.bundle.json"))
+    return imported(tmp_path_factory.mktemp("catalog"), catalog_file, *seeds)
+
+
+@pytest.fixture
+async def sample(sample_folder: Path) -> AsyncIterator[Index]:
+    async with open_index(Settings(data_dir=sample_folder)) as index:
+        yield index
+
+
+@pytest.fixture
+async def catalog(catalog_folder: Path) -> AsyncIterator[Index]:
+    async with open_index(Settings(data_dir=catalog_folder)) as index:
+        yield index
+
+
+@pytest.fixture(params=EXPECTED, ids=[one["file"] for one in EXPECTED])
+def expected(request: pytest.FixtureRequest) -> dict[str, Any]:
+    seed: dict[str, Any] = request.param
+    return seed
+
+
+async def record(index: Index, expected: dict[str, Any]) -> dict[str, Any]:
+    """A seed's record, every line of its page checked on the way: neighbours change none of them."""
+    run: dict[str, Any] = (await ask(index, QUERY, id=expected["runDigest"]))["run"]
+    page = expected["page"]
+    for section in ("identity", "workload", "protocol", "environment"):
+        assert pairs(run[f"{section}Facts"]) == page[section]
+    assert run["comparisonKey"] == expected["comparisonKey"]
+    assert run["primary"]["formatted"] == page["primary"]["value"]
+    assert run["sourceMetricsText"] == page["sourceMetricsText"]
+    assert run["source"]["name"] == page["footer"]["source"]
+    assert run["evidence"]["level"] == expected["evidenceLevel"]
+    assert f"All results for {run['operation']['name']}" == page["footer"]["allResults"]
+    return run
+
+
+async def test_the_seeds_have_their_ranks_in_the_sample(sample: Index, expected: dict[str, Any]) -> None:
+    ranking = (await record(sample, expected))["ranking"]
+
+    assert ranking["rank"] == expected["ranks"]["withSample"]
+    assert ranking["groupSize"] >= ranking["rank"]
+    assert ranking["leader"]["digest"] != expected["runDigest"]
+    assert ranking["ratioToLeader"] > 1
+
+
+async def test_the_seeds_have_their_ranks_in_the_catalog(catalog: Index, expected: dict[str, Any]) -> None:
+    ranking = (await record(catalog, expected))["ranking"]
+
+    assert ranking["rank"] == expected["ranks"]["withWholeCatalog"]
+    assert ranking["ratioToLeader"] > 1
+
+
+async def test_counts(catalog: Index, shared: Path) -> None:
+    """The seeds are not in the catalog: they are two runs more, in groups that it has."""
+    counts = json.loads((shared / "data" / "expected" / "expected-counts.json").read_text())
+    query = """{
+      runs { totalCount } operations { totalCount } sources { totalCount } rankings { totalCount }
+      ranked: runs(filter: { eligible: true }) { totalCount }
+      unranked: runs(filter: { eligible: false }, first: 100) { totalCount nodes { status ranking { reasons rank } } }
+      reproducible: runs(filter: { evidenceAtLeast: REPRODUCIBLE }) { totalCount }
+      failed: runs(filter: { status: RUNTIME_ERROR }) { totalCount }
+    }"""
+
+    data = await ask(catalog, query)
+
+    totals = {name: page["totalCount"] for name, page in data.items()}
+    assert totals == {
+        "runs": counts["tables"]["benchmark_runs"] + len(EXPECTED),
+        "operations": counts["tables"]["operations"],
+        "sources": counts["tables"]["sources"],
+        "rankings": counts["ranked_groups"],
+        "ranked": counts["ranked_runs"] + len(EXPECTED),
+        "unranked": counts["tables"]["benchmark_runs"] - counts["ranked_runs"],
+        "reproducible": 175,
+        "failed": counts["statuses"]["runtime_error"],
+    }
+    for run in data["unranked"]["nodes"]:
+        assert run["ranking"] == {"reasons": [f"STATUS_{run['status']}", "MISSING_PRIMARY_METRIC"], "rank": None}
+
+
+async def test_the_tie_vectors(catalog: Index, shared: Path) -> None:
+    vectors = json.loads((shared / "data" / "expected" / "tie-vectors.json").read_text())
+    query = """query($key: Digest!) { ranking(comparisonKey: $key) { size profile
+      entries(first: 100) { nodes { rank tied value run { ranking { rank } } } } } }"""
+    for vector in vectors:
+        ranking = (await ask(catalog, query, key=vector["comparisonKey"]))["ranking"]
+        entries = ranking["entries"]["nodes"]
+        assert (ranking["size"], ranking["profile"]) == (vector["n"], vector["profile"].upper())
+        assert [one["rank"] for one in entries] == [one["run"]["ranking"]["rank"] for one in entries] == vector["ranks"]
+        assert [float(one["value"]) for one in entries] == vector["values"]
+        assert [one["tied"] for one in entries] == [vector["ranks"].count(rank) > 1 for rank in vector["ranks"]]
+
+
+def rows(file: Path, *tables: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    with file.open("rb") as packed:
+        stream = zstandard.ZstdDecompressor().stream_reader(packed)
+        for line in io.TextIOWrapper(stream, encoding="utf-8"):
+            if any(f'"{table}"' in line[:40] for table in tables):
+                item = json.loads(line)
+                yield item["table"], item["row"]
+
+
+async def test_every_id_of_the_catalog_leads_to_its_record(catalog: Index, catalog_file: Path) -> None:
+    """Digests and comparison keys are the stored ones."""
+    query = """query($ids: [ID!]!) { nodes(ids: $ids) {
+      __typename id ... on Registered { digest } ... on Run { comparisonKey } } }"""
+    kinds = {
+        "benchmark_runs": ("Run", "runDigest"),
+        "implementations": ("Implementation", "implementationDigest"),
+        "operations": ("Operation", "semanticDigest"),
+        "workloads": ("Workload", "workloadDigest"),
+        "projects": ("Project", None),
+        "sources": ("Source", None),
+    }
+    stored = list(rows(catalog_file, *kinds))
+    assert len(stored) == 7857 + 4250 + 449 + 5627 + 588 + 3
+    for start in range(0, len(stored), 100):
+        part = stored[start : start + 100]
+        nodes = (await ask(catalog, query, ids=[row["id"] for _, row in part]))["nodes"]
+        for (table, row), node in zip(part, nodes, strict=True):
+            kind, digest = kinds[table]
+            assert node["__typename"].startswith(kind)
+            if digest:
+                assert node["digest"] == row[digest]
+            if table == "benchmark_runs":
+                assert node["comparisonKey"] == row["comparisonKey"]
+
+
+@pytest.mark.parametrize("order", ["RECORDED_AT", "OBSERVED_AT", "PUBLISHED_AT"])
+async def test_all_runs_can_be_paged_through_in_every_order(catalog: Index, order: str) -> None:
+    """Many of them were observed, and published, at the same instant."""
+    query = f"""query($first: Int, $after: String, $last: Int, $before: String) {{
+      runs(orderBy: {order}, first: $first, after: $after, last: $last, before: $before) {{
+        nodes {{ digest }} pageInfo {{ startCursor endCursor hasNextPage hasPreviousPage }} }} }}"""
+    forwards, backwards, after, before = list[str](), list[str](), None, None
+    while True:
+        page = (await ask(catalog, query, first=100, after=after))["runs"]
+        forwards += [node["digest"] for node in page["nodes"]]
+        after = page["pageInfo"]["endCursor"]
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+    while True:
+        page = (await ask(catalog, query, last=100, before=before))["runs"]
+        backwards = [node["digest"] for node in page["nodes"]] + backwards
+        before = page["pageInfo"]["startCursor"]
+        if not page["pageInfo"]["hasPreviousPage"]:
+            break
+
+    assert len(forwards) == len(set(forwards)) == 7857 + len(EXPECTED)
+    assert backwards == forwards
