@@ -2,14 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 
-from domain.errors import Conflict, ErrorCode
+from domain.errors import Conflict, ErrorCode, InvalidInput
 from domain.facts import AliasClaimed
+from domain.identity import digest_prefix
 from domain.streams import AliasState, World
 
 
 def claims(world: World, aliases: Iterable[tuple[str, str]], document: str = "") -> Iterator[AliasClaimed]:
-    """The new claims among pairs of alias and target. Raises :class:`Conflict` where another object has the alias."""
+    """The new claims among pairs of alias and target. Raises :class:`InvalidInput` for what could be a digest, and
+    :class:`Conflict` where another object has the alias.
+    """
     for alias, target in dict.fromkeys(aliases):
+        if digest_prefix(alias):
+            raise InvalidInput.because(
+                f"alias {alias!r} reads like a digest",
+                path="record.aliases",
+                document=document,
+                remedy="choose one that is not made of 8 to 64 hex digits: those are records' own ids",
+            )
         owner = world.get(AliasState, f"alias/{alias}")
         if owner is None:
             yield AliasClaimed(alias=alias, target=target)

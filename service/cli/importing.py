@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from service.app import open_index
-from service.cli.output import print_json, print_report, progress, quiet_logs
+from service.importing.companion import Companion, is_large
 from service.importing.files import find
-from service.importing.jobs import import_into, try_import
 from service.settings import Settings
 
 
@@ -27,15 +25,23 @@ async def import_files(path: Path, /, *paths: Path, dry_run: bool = False, json:
     json
         Print the whole report as JSON.
     """
-    quiet_logs()
     wanted, settings = [path, *paths], Settings()
     files, _ = find(wanted)
+    companion = Companion(settings.data_dir)
+    if not dry_run and is_large(files):
+        companion.start()
+    # Only now: the companion starts while this process loads the rest.
+    from service.app import open_index  # noqa: PLC0415
+    from service.cli.output import print_json, print_report, progress, quiet_logs  # noqa: PLC0415
+    from service.importing.jobs import import_into, try_import  # noqa: PLC0415
+
+    quiet_logs()
     with progress(files) as advance:
         if dry_run:
             report = await try_import(settings, wanted, advance=advance)
         else:
             async with open_index(settings, follow=False) as index:
-                report = await import_into(index, wanted, advance=advance)
+                report = await import_into(index, wanted, advance=advance, companion=companion)
     if json:
         print_json(report.to_json())
     else:

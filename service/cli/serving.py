@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from domain.errors import ErrorCode, InvalidInput
 from service.app import open_index
+from service.logs import configure_logs
 from service.settings import Settings
 from service.web import create_app
 
@@ -65,6 +66,7 @@ def run(app: Starlette, listener: socket.socket, trusted_proxies: str = "") -> i
 
     Only ``trusted_proxies`` may say for whom they ask: uvicorn by itself believes any process of this machine.
     """
+    configure_logs()
     config = uvicorn.Config(
         app,
         log_level="warning",

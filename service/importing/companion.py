@@ -6,7 +6,19 @@ It ends when its standard input does: when it is told to, and also when the impo
 import asyncio
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
+
+LARGE: Final = 1024 * 1024
+"""From so many bytes on, a second process is worth its start."""
+
+_COMPRESSION: Final = 10
+
+
+def is_large(files: Iterable[Path]) -> bool:
+    """Whether these files are worth a second process."""
+    return sum(file.stat().st_size * (_COMPRESSION if file.suffix == ".zst" else 1) for file in files) >= LARGE
 
 
 class Companion:
@@ -17,16 +29,15 @@ class Companion:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, if it has not been."""
-        if self._process is None:
-            command = [sys.executable, "-P", "-c", f"import {__name__} as it; it.main()", str(self._folder)]
-            # A session of its own: an interrupt from the keyboard is for us, and reaches it as the end of its input.
-            self._process = subprocess.Popen(  # noqa: S603 this program
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
-            )
+        """Start it."""
+        command = [sys.executable, "-P", "-c", f"import {__name__} as it; it.main()", str(self._folder)]
+        # A session of its own: an interrupt from the keyboard is for us, and reaches it as the end of its input.
+        self._process = subprocess.Popen(  # noqa: S603 this program
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+        )
 
     def finish(self) -> None:
-        """Let it apply what the log holds now, and end."""
+        """Let it apply what the log holds now, and end; where it was not started, do nothing."""
         if self._process:
             self._process.communicate()
             self._process = None
@@ -38,12 +49,14 @@ def main() -> None:
 
 
 async def _follow(folder: Path) -> None:
-    # Only here: the importing process has its own reasons to load these, or not to.
+    # Only here: the importing process starts this one before it has loaded all that itself.
     from projections.views import Views  # noqa: PLC0415
+    from service.data_folder import alone  # noqa: PLC0415
     from service.event_log import EventLog  # noqa: PLC0415
     from service.follower import Follower  # noqa: PLC0415
 
-    log, views = EventLog(folder / "log.db"), await Views.open(folder)
+    with alone(folder):
+        log, views = EventLog(folder / "log.db"), await Views.open(folder)
     follower = Follower(log, views)
     try:
         follower.start()

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
 
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.importing.companion import Companion
@@ -15,27 +14,21 @@ from service.importing.report import Report
 from service.importing.run import Importer
 from service.settings import Settings
 
-MANY: Final = 500
-"""From so many commands on a second process is worth its start."""
 
+async def import_into(
+    index: Index, paths: Sequence[Path], *, advance: Callable[[int], None] = ignore, companion: Companion | None = None
+) -> Report:
+    """Import files into an index that does not follow its log by itself, and bring its views level.
 
-async def import_into(index: Index, paths: Sequence[Path], *, advance: Callable[[int], None] = ignore) -> Report:
-    """Import files into an index that does not follow its log by itself, and bring its views level."""
-    companion = Companion(index.settings.data_dir)
-    total = 0
-
-    def recorded(count: int) -> None:
-        nonlocal total
-        total += count
-        if total >= MANY:
-            companion.start()
-
-    importer = Importer(index.ledger, advance=advance, recorded=recorded)
+    A ``companion`` does that meanwhile, if it was started, and is ended here.
+    """
+    importer = Importer(index.ledger, advance=advance)
     try:
         report = await asyncio.to_thread(importer.run, paths)
     finally:
         importer.stop()
-        await asyncio.to_thread(companion.finish)
+        if companion:
+            await asyncio.to_thread(companion.finish)
     await index.follower.catch_up()
     return report
 

@@ -29,22 +29,16 @@ class Stopped(Exception):
 class Importer:
     """Imports files, one after the other, into one report. Its methods block: call them off the event loop.
 
-    ``advance`` is told how many bytes were read, ``recorded`` how many commands were recorded, whenever some were.
+    ``advance`` is told how many bytes were read, whenever some were.
     """
 
     def __init__(
-        self,
-        ledger: Ledger,
-        principal: Principal = LOCAL,
-        *,
-        advance: Callable[[int], None] = ignore,
-        recorded: Callable[[int], None] = ignore,
+        self, ledger: Ledger, principal: Principal = LOCAL, *, advance: Callable[[int], None] = ignore
     ) -> None:
         self.report = Report()
         self._ledger = ledger
         self._principal = principal
         self._advance = advance
-        self._recorded = recorded
         self._stopped = False
         self._bundles = Bundles(principal)
 
@@ -102,7 +96,6 @@ class Importer:
     def _settle(self, file: FileReport, items: Sequence[Item], results: Sequence[Result]) -> None:
         for item, result in zip(items, results, strict=True):
             self.report.settle(item, result, file)
-        self._recorded(len(items))
 
     def _imports(self, file: FileReport) -> list[RecordImport]:
         return [

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 import httpx
@@ -52,6 +53,8 @@ class Sender:
         self.report = Report()
         self._advance = advance
         self._reached = False
+        self._nonce = token_hex(8)
+        self._chunks = 0
         headers = {"Content-Type": "application/jsonl"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client = httpx.Client(base_url=server.rstrip("/"), headers=headers, timeout=TIMEOUT_S)
 
@@ -95,8 +98,10 @@ class Sender:
             self._settle(line, result)
 
     def _post(self, body: bytes) -> httpx.Response:
-        # The key follows from the body, so that a request whose answer was lost is answered, not carried out again.
-        headers = {"Idempotency-Key": f"push-{sha256(body).hexdigest()}"}
+        # One key for all tries of this chunk: if only the answer was lost, it is answered, not carried out again.
+        # Another for the same chunk in another push: what was refused then may be taken now.
+        self._chunks += 1
+        headers = {"Idempotency-Key": f"push-{self._nonce}-{self._chunks}-{sha256(body).hexdigest()[:32]}"}
         for attempt in range(TRIES):
             wait: float = 2**attempt
             try:

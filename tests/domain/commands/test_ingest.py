@@ -190,6 +190,12 @@ class TestAliases:
         assert [fact.alias for fact in facts if isinstance(fact, AliasClaimed)] == ["old-id"]
         assert decided(given, *facts)[0] == ()
 
+    @pytest.mark.parametrize("alias", ["28c78ea8", f"sha256:{'0' * 64}", "0" * 63])
+    def test_it_does_not_read_like_a_digest(self, alias: str) -> None:
+        """Else somebody could take the short id of another's record, before it exists."""
+        error = refused(msgspec.structs.replace(bundle(), aliases=((alias, run().digest),)))
+        assert isinstance(error, InvalidInput)
+
     def test_it_belongs_to_one_object_for_ever(self) -> None:
         claimed = AliasClaimed(alias="old-id", target=OPERATION.digest)
         error = refused(msgspec.structs.replace(bundle(), aliases=(("old-id", run().digest),)), claimed)

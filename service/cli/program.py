@@ -32,7 +32,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command that the arguments name. Exit status: 0 fine, 1 something was refused or failed, 2 misused."""
     try:
-        sys.exit(app(result_action="return_value"))
+        sys.exit(app(sys.argv[1:], result_action="return_value"))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
