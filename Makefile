@@ -12,7 +12,7 @@ setup: .venv/.done  ## make .venv with everything the project needs
 .venv/.done: pyproject.toml uv.lock
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	test -x $(UV) || .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"
-	$(UV) sync --quiet --frozen --inexact --group dev
+	$(UV) sync --quiet --frozen --inexact --compile-bytecode --group dev
 	touch $@
 
 demo: setup  ## import the seed records and the sample, serve them on 127.0.0.1
