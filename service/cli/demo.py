@@ -34,8 +34,7 @@ def demo(*, port: int | None = None) -> int:
         settings = with_address(settings, None, listener.getsockname()[1])
         app = create_app(settings, demo=True)
         asyncio.run(_fill(settings))
-        print(_welcome(settings), flush=True)  # noqa: T201
-        return run(app, listener)
+        return run(app, listener, _welcome(settings))
 
 
 async def _fill(settings: Settings) -> None:

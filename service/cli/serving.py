@@ -32,8 +32,8 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
     with listen(settings) as listener:
         settings = with_address(settings, None, listener.getsockname()[1])
         asyncio.run(_try_to_open(settings))
-        print(f"Serving {settings.data_dir} at {settings.public_url} (Ctrl-C stops it)", flush=True)  # noqa: T201
-        return run(create_app(settings), listener, settings.trusted_proxies)
+        greeting = f"Serving {settings.data_dir} at {settings.public_url} (Ctrl-C stops it)"
+        return run(create_app(settings), listener, greeting, settings.trusted_proxies)
 
 
 def with_address(settings: Settings, host: str | None, port: int | None) -> Settings:
@@ -61,8 +61,8 @@ def listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def run(app: Starlette, listener: socket.socket, trusted_proxies: str = "") -> int:
-    """Serve the application on a socket that listens. Answers the exit status.
+def run(app: Starlette, listener: socket.socket, greeting: str, trusted_proxies: str = "") -> int:
+    """Print the greeting and serve the application on a socket that listens. Answers the exit status.
 
     Only ``trusted_proxies`` may say for whom they ask: uvicorn by itself believes any process of this machine.
     """
@@ -77,9 +77,14 @@ def run(app: Starlette, listener: socket.socket, trusted_proxies: str = "") -> i
         forwarded_allow_ips=trusted_proxies,
     )
     server = uvicorn.Server(config)
-    # The server stops at these signals and then raises them again; having stopped is all that was asked for.
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # The server handles these itself once it runs, and raises them again when it has stopped: that is all they ask for.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, stop)
+    print(greeting, flush=True)  # noqa: T201 who reads it may connect at once: the socket listens
     server.run(sockets=[listener])
     return 0 if server.started else 1
 

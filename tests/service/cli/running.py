@@ -22,7 +22,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=os.environ | {"KERNELINDEX_DATA_DIR": str(data)},
+            env=os.environ | {"KERNELINDEX_DATA_DIR": str(data), "KERNELINDEX_REQUESTS_PER_MINUTE": "1000000"},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
