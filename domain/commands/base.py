@@ -2,7 +2,6 @@
 
 import msgspec
 
-from domain.errors import ErrorCode, Forbidden
 from domain.facts import Fact
 from domain.outcomes import Outcome
 from domain.principals import Principal
@@ -26,15 +25,3 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     def decide(self, world: World, principal: Principal) -> Decision:
         """The facts that follow from the command in this world; raises a :class:`domain.errors.KernelIndexError`."""
         raise NotImplementedError(f"{type(self).__name__} decides nothing")
-
-
-def require_source(principal: Principal, slug: str, document: str = "", path: str = "") -> None:
-    """Refuse principals that may not write for the source."""
-    if not principal.may_write_for(slug):
-        raise Forbidden.because(
-            f"source {slug} is not yours to write for",
-            code=ErrorCode.SOURCE_NOT_YOURS,
-            path=path,
-            document=document,
-            remedy="use a key that lists this source, or ask an administrator for one",
-        )

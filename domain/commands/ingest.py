@@ -7,13 +7,14 @@ import msgspec
 
 from domain.bundles import Bundle
 from domain.commands.aliases import claims
-from domain.commands.base import Command, Decision, require_source
+from domain.commands.base import Command, Decision
+from domain.commands.permits import require_scope, require_source
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
 from domain.facts import Fact, ManifestRegistered, Primary, RunIngested
 from domain.manifests import Kind, Manifest
 from domain.measurements import decimal_text, primary_measurement
 from domain.outcomes import Ingested
-from domain.principals import Principal
+from domain.principals import Principal, Scope
 from domain.streams import ArtifactState, ManifestState, RunState, World, fingerprint
 
 WORKLOADS: Final = (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
@@ -36,6 +37,7 @@ class Ingest(Command, frozen=True, kw_only=True):
 
     def decide(self, world: World, principal: Principal) -> Decision:
         bundle, run = self.bundle, self.bundle.run
+        require_scope(principal, Scope.INGEST)
         raise_if_any(_mismatched_digests(bundle, self.document))
         known = [world.get(ManifestState, f"manifest/{manifest.digest}") for manifest in bundle.manifests]
         existing = world.get(RunState, f"run/{run.digest}") if run else None

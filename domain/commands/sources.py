@@ -3,15 +3,19 @@
 import msgspec
 
 from domain.commands.aliases import claims
-from domain.commands.base import Command, Decision, require_source
+from domain.commands.base import Command, Decision
+from domain.commands.permits import require_scope, require_source
 from domain.facts import Fact, SourceImported, SourcePolicyRevised, SourceRegistered
 from domain.outcomes import Done
-from domain.principals import Principal
+from domain.principals import Principal, Scope
 from domain.streams import SourceState, World
 
 
 class RegisterSource(Command, frozen=True, kw_only=True):
-    """Make a source known, or revise the terms of a known one. ``policy`` is canonical JSON."""
+    """Make a source known, or revise the terms of a known one. ``policy`` is canonical JSON.
+
+    An administrator may for any source, whoever writes for it for that one.
+    """
 
     slug: str
     name: str
@@ -24,7 +28,9 @@ class RegisterSource(Command, frozen=True, kw_only=True):
         return {f"source/{self.slug}", *(f"alias/{alias}" for alias in self.aliases)}
 
     def decide(self, world: World, principal: Principal) -> Decision:
-        require_source(principal, self.slug, path="slug")
+        require_scope(principal, Scope.INGEST, Scope.ADMIN)
+        if Scope.ADMIN not in principal.scopes:
+            require_source(principal, self.slug, path="slug")
         stream = f"source/{self.slug}"
         known = world.get(SourceState, stream)
         policy = msgspec.Raw(self.policy or b"null")
@@ -52,6 +58,7 @@ class RecordImport(Command, frozen=True, kw_only=True):
         return {f"source/{self.slug}"}
 
     def decide(self, world: World, principal: Principal) -> Decision:  # noqa: ARG002 an import is a fact of its own
+        require_scope(principal, Scope.INGEST)
         require_source(principal, self.slug)
         fact = SourceImported(
             slug=self.slug,

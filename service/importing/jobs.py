@@ -11,18 +11,23 @@ from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.importing.companion import Companion
 from service.importing.files import ignore
 from service.importing.report import Report
-from service.importing.run import Importer
+from service.importing.run import BATCH, Importer
 from service.settings import Settings
 
 
 async def import_into(
-    index: Index, paths: Sequence[Path], *, advance: Callable[[int], None] = ignore, companion: Companion | None = None
+    index: Index,
+    paths: Sequence[Path],
+    *,
+    advance: Callable[[int], None] = ignore,
+    companion: Companion | None = None,
+    batch: int = BATCH,
 ) -> Report:
     """Import files into an index that does not follow its log by itself, and bring its views level.
 
     A ``companion`` does that meanwhile, if it was started, and is ended here.
     """
-    importer = Importer(index.ledger, advance=advance)
+    importer = Importer(index.ledger, advance=advance, batch=batch)
     try:
         report = await asyncio.to_thread(importer.run, paths)
     finally:

@@ -1,17 +1,16 @@
 """Importing: files are read as a stream and recorded in batches, each batch one save."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from domain.commands import RecordImport
 from domain.errors import Conflict, InvalidInput
 from domain.json_text import read_json
 from domain.principals import LOCAL, Principal
 from service.documents import read_document
+from service.importing.batches import Batches
 from service.importing.bundles import Bundles
 from service.importing.catalog import Catalog
 from service.importing.files import Reading, find, holds_lines, ignore
@@ -33,12 +32,18 @@ class Importer:
     """
 
     def __init__(
-        self, ledger: Ledger, principal: Principal = LOCAL, *, advance: Callable[[int], None] = ignore
+        self,
+        ledger: Ledger,
+        principal: Principal = LOCAL,
+        *,
+        advance: Callable[[int], None] = ignore,
+        batch: int = BATCH,
     ) -> None:
         self.report = Report()
         self._ledger = ledger
         self._principal = principal
         self._advance = advance
+        self._batch = batch
         self._stopped = False
         self._bundles = Bundles(principal)
 
@@ -59,9 +64,7 @@ class Importer:
         file = FileReport(path=str(path))
         self.report.files.append(file)
         reading = Reading(path, self._advance)
-        with _Batches(
-            self._ledger, self._principal, lambda items, results: self._settle(file, items, results)
-        ) as batches:
+        with Batches(self._record, lambda items, results: self._settle(file, items, results), self._batch) as batches:
             for read in self._read(reading, file):
                 if self._stopped:
                     raise Stopped
@@ -93,6 +96,13 @@ class Importer:
             else:
                 yield from self._bundles.read(tree, document)
 
+    def _record(self, items: Sequence[Item]) -> Sequence[Result]:
+        try:
+            results, _ = self._ledger.record([item.command for item in items], self._principal)
+        except Conflict as error:
+            return [Refusal.of(error)] * len(items)
+        return results
+
     def _settle(self, file: FileReport, items: Sequence[Item], results: Sequence[Result]) -> None:
         for item, result in zip(items, results, strict=True):
             self.report.settle(item, result, file)
@@ -108,58 +118,3 @@ class Importer:
             )
             for source, count in file.counts(self._principal.id).items()
         ]
-
-
-class _Batches:
-    """Collects items and records them in a thread of its own, one batch behind, so that reading need not wait."""
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        principal: Principal,
-        settle: Callable[[Sequence[Item], Sequence[Result]], None],
-    ) -> None:
-        self._ledger = ledger
-        self._principal = principal
-        self._settle = settle
-        self._items: list[Item] = []
-        self._recording: Future[tuple[list[Item], Sequence[Result]]] | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="import")
-
-    def add(self, item: Item) -> None:
-        """Add an item to the batch, which is recorded when it is full."""
-        self._items.append(item)
-        if len(self._items) >= BATCH:
-            self._flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        try:
-            if error is None:
-                self._flush()
-                self._finish()
-        finally:
-            self._thread.shutdown()
-
-    def _flush(self) -> None:
-        self._finish()
-        if self._items:
-            self._recording = self._thread.submit(self._record, self._items)
-            self._items = []
-
-    def _finish(self) -> None:
-        if self._recording:
-            items, results = self._recording.result()
-            self._recording = None
-            self._settle(items, results)
-
-    def _record(self, items: list[Item]) -> tuple[list[Item], Sequence[Result]]:
-        try:
-            results, _ = self._ledger.record([item.command for item in items], self._principal)
-        except Conflict as error:
-            return items, [Refusal.of(error)] * len(items)
-        return items, results

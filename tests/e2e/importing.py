@@ -11,13 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from service.app import Index, open_index
-from service.importing import run
 from service.importing.companion import Companion
 from service.importing.jobs import import_into
 from service.settings import Settings
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
-run.BATCH = 20  # type: ignore[misc]
+BATCH = 20
 
 
 def opened(folder: Path) -> AbstractAsyncContextManager[Index]:
@@ -32,7 +31,7 @@ async def import_file(folder: Path, file: Path, *, companion: bool = False) -> N
         beside.start()
     async with opened(folder) as index:
         print("importing", flush=True)
-        await import_into(index, [file], companion=beside)
+        await import_into(index, [file], companion=beside, batch=BATCH)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,15 @@ from domain.commands import Ingest, RegisterSource
 from domain.errors import Conflict, ErrorCode
 from domain.events import Recorded
 from domain.outcomes import Ingested
-from domain.principals import LOCAL, Principal
+from domain.principals import LOCAL, Principal, Scope
 from service.app import Index
 from service.event_log import AlreadyRecorded, EventLog, Request
 from service.ledger import Idempotency, Ledger, Refusal
 from tests.examples import Clock, Ids, bundle, ingest, run
 
 TERN: dict[str, Any] = {"sourceNative": {"source": "tern-board"}}
+
+INGEST = frozenset({Scope.INGEST})
 
 
 def events_of(index: Index) -> list[Recorded]:
@@ -56,7 +58,7 @@ async def test_the_same_record_twice_in_one_batch_is_one_record(index: Index) ->
 
 
 async def test_a_refused_command_leaves_nothing_and_costs_its_neighbours_nothing(index: Index) -> None:
-    stranger = Principal("stranger")
+    stranger = Principal("stranger", scopes=INGEST)
     answer = await index.ledger.handle([ingest(1, by="a", **TERN), ingest(2, by="b")], stranger)
     refused, accepted = answer.results
     assert isinstance(refused, Refusal)
@@ -81,7 +83,7 @@ class TestIdempotency:
         assert events_of(index) == before
 
     async def test_keys_of_different_principals_and_mutations_are_different(self, index: Index) -> None:
-        other = Principal("other", sources=None)
+        other = Principal("other", scopes=INGEST, sources=None)
         await index.ledger.handle([ingest(1, by="a")], LOCAL, Idempotency("ingestRun", "k", b"1"))
         await index.ledger.handle([ingest(2, by="b")], other, Idempotency("ingestRun", "k", b"2"))
         await index.ledger.handle([ingest(3, by="c")], LOCAL, Idempotency("ingestRuns", "k", b"3"))
@@ -89,13 +91,13 @@ class TestIdempotency:
 
     async def test_a_refusal_does_not_use_the_key_up(self, index: Index) -> None:
         """Who mends the request may send it under the same key: nothing was recorded under it."""
-        stranger = Principal("stranger")
+        stranger = Principal("stranger", scopes=INGEST)
         await index.ledger.handle([ingest(**TERN)], stranger, Idempotency("ingestRun", "k", b"wrong"))
         answer = await index.ledger.handle([ingest()], stranger, Idempotency("ingestRun", "k", b"right"))
         assert isinstance(answer.results[0], Ingested)
 
     async def test_a_partly_refused_batch_is_replayed_with_its_refusals(self, index: Index) -> None:
-        stranger = Principal("stranger")
+        stranger = Principal("stranger", scopes=INGEST)
         batch: list[Ingest] = [ingest(1, by="a", **TERN), ingest(2, by="b")]
         first = await index.ledger.handle(batch, stranger, Idempotency("ingestRuns", "k", b"x"))
         again = await index.ledger.handle(batch, stranger, Idempotency("ingestRuns", "k", b"x"))

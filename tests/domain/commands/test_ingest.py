@@ -10,11 +10,16 @@ from domain.commands import Ingest
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError
 from domain.facts import AliasClaimed, ArtifactRecorded, Fact, ManifestRegistered, RunIngested
 from domain.outcomes import Ingested
-from domain.principals import LOCAL, Principal
+from domain.principals import LOCAL, Principal, Scope
 from domain.streams import EMPTY, Stream, World
 from tests.examples import ENVIRONMENT, OPERATION, PROJECT, PROTOCOL, WORKLOAD, bundle, implementation, manifest, run
 
 TERN: dict[str, Any] = {"sourceNative": {"source": "tern-board", "externalId": "submission/7"}}
+
+
+def heron(*sources: str) -> Principal:
+    """Somebody who may ingest, and write for these sources."""
+    return Principal("heron", scopes=frozenset({Scope.INGEST}), sources=frozenset(sources))
 
 
 def world(*facts: Fact) -> World:
@@ -114,7 +119,7 @@ class TestTheRun:
         assert (ingested.source, ingested.external_id) == ("tern-board", "submission/7")
 
     def test_any_other_belongs_to_whoever_ingests_it(self) -> None:
-        assert only_run(decided(bundle(), by=Principal("heron"))[0]).source == "heron"
+        assert only_run(decided(bundle(), by=heron())[0]).source == "heron"
 
     def test_the_runs_own_external_id_goes_before_the_records(self) -> None:
         """The record's is another index's spelling of it; the run's is part of its identity."""
@@ -173,10 +178,10 @@ class TestRefusals:
         ]
 
     def test_nobody_writes_for_a_source_that_is_not_theirs(self) -> None:
-        error = refused(bundle(**TERN), by=Principal("heron", sources=frozenset({"other"})))
+        error = refused(bundle(**TERN), by=heron("other"))
         assert isinstance(error, Forbidden)
         assert error.problems[0].code is ErrorCode.SOURCE_NOT_YOURS
-        assert decided(bundle(**TERN), by=Principal("heron", sources=frozenset({"tern-board"})))
+        assert decided(bundle(**TERN), by=heron("tern-board"))
 
     def test_a_record_can_not_name_another_source_than_its_run(self) -> None:
         error = refused(msgspec.structs.replace(bundle(**TERN), source="other-board"))

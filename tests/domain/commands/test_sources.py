@@ -3,9 +3,10 @@
 import pytest
 
 from domain.commands import OpenLog, RecordImport, RegisterSource
-from domain.errors import Forbidden
+from domain.errors import ErrorCode, Forbidden
 from domain.facts import AliasClaimed, LogOpened, PolicyAdopted, SourceImported, SourcePolicyRevised, SourceRegistered
-from domain.principals import LOCAL, Principal
+from domain.outcomes import Done
+from domain.principals import LOCAL, Principal, Scope
 from domain.streams import EMPTY, World
 from tests.examples import FACTS
 
@@ -46,9 +47,20 @@ def test_every_reading_of_a_file_is_a_fact() -> None:
     assert isinstance(fact, SourceImported)
 
 
-def test_a_source_is_registered_by_those_who_may_write_for_it() -> None:
-    with pytest.raises(Forbidden):
-        RegisterSource(slug="tern-board", name="x", kind="leaderboard").decide(World({}), Principal("heron"))
+class TestWhoRegisters:
+    COMMAND = RegisterSource(slug="tern-board", name="x", kind="leaderboard")
+
+    def test_those_who_write_for_the_source(self) -> None:
+        owner = Principal("heron", scopes=frozenset({Scope.INGEST}), sources=frozenset({"tern-board"}))
+        assert self.COMMAND.decide(World({}), owner).facts
+
+    def test_an_administrator_whatever_the_sources_of_the_key(self) -> None:
+        assert self.COMMAND.decide(World({}), Principal("root", scopes=frozenset({Scope.ADMIN}))).facts
+
+    def test_nobody_for_the_source_of_another(self) -> None:
+        with pytest.raises(Forbidden) as caught:
+            self.COMMAND.decide(World({}), Principal("heron", scopes=frozenset({Scope.INGEST})))
+        assert caught.value.problems[0].code is ErrorCode.SOURCE_NOT_YOURS
 
 
 class TestTheLog:
@@ -64,5 +76,6 @@ class TestTheLog:
         for fact in self.OPEN.decide(World({}), LOCAL).facts:
             stream = stream.then(fact, "local")
         again = OpenLog(log_id="two", origin="other", policies=(("ranking", "ranking-v2"), ("evidence", "evidence-v1")))
-        facts = again.decide(World({"log": stream}), LOCAL).facts
-        assert facts == (PolicyAdopted(name="evidence", version="evidence-v1"),)
+        decision = again.decide(World({"log": stream}), LOCAL)
+        assert decision.facts == (PolicyAdopted(name="evidence", version="evidence-v1"),)
+        assert decision.outcome == Done("one", created=False)

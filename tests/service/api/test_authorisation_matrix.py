@@ -67,7 +67,11 @@ RULES: Final = {
     "ingestRuns": Rule(scopes=INGEST, given=ingest_runs, others="SOURCE_NOT_YOURS"),
     # A manifest of another kind than a run is nobody's: its digest says what it is.
     "registerManifests": Rule(scopes=INGEST, given=register_manifests),
-    "registerSource": Rule(scopes=INGEST, given=register_source, others="SOURCE_NOT_YOURS"),
+    "registerSource": Rule(
+        scopes=frozenset({Scope.INGEST, Scope.ADMIN}),
+        given=register_source,
+        others={Scope.INGEST: "SOURCE_NOT_YOURS", Scope.ADMIN: DONE},
+    ),
 }
 
 
