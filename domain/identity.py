@@ -35,15 +35,14 @@ def canonical_json(value: Any) -> bytes:
         text = _SORTED.encode(value)
     except (TypeError, ValueError, OverflowError):
         return rfc8785.dumps(value)
-    if isinstance(value, str):
-        return text
     if not isinstance(value, dict | list):
-        return rfc8785.dumps(value)
-    if not _DOUBTFUL.search(text) and (text.isascii() or not _BEYOND_FIRST_PLANE.search(text)):
+        return rfc8785.dumps(value) if isinstance(value, float | int) else text
+    beyond = not text.isascii() and _BEYOND_FIRST_PLANE.search(text)
+    if not beyond and not _DOUBTFUL.search(text):
         return text
     if isinstance(value, list):
         return b"[" + b",".join(map(canonical_json, value)) + b"]"
-    keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+    keys = sorted(value, key=lambda key: key.encode("utf-16-be")) if beyond else sorted(value)
     return b"{" + b",".join(_SORTED.encode(key) + b":" + canonical_json(value[key]) for key in keys) + b"}"
 
 

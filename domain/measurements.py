@@ -107,13 +107,16 @@ def primary_measurement(run_spec: Mapping[str, Any]) -> Measurement | None:
     With ``timing``: the latency under its ``primaryStatistic``, and where that is absent none, never another statistic
     in its place. Else the first of ``measurements``.
     """
-    timing = run_spec.get("timing")
-    lines = _listed(run_spec) if timing is None else _timed(timing)
-    first = next(lines, None)
-    if first is None or (timing is not None and first.statistic != timing["primaryStatistic"]):
-        return None
-    spread = _spread(first, run_spec)
-    return msgspec.structs.replace(first, spread=spread.value, spread_statistic=spread.statistic) if spread else first
+    first = _primary(run_spec)
+    spread = _spread(first, run_spec) if first else None
+    if first is None or spread is None:
+        return first
+    return msgspec.structs.replace(first, spread=spread.value, spread_statistic=spread.statistic)
+
+
+def primary_metric_key(run_spec: Mapping[str, Any]) -> str:
+    """The :func:`metric_key` of the run's primary measurement."""
+    return metric_key(_primary(run_spec))
 
 
 def measurements(run_spec: Mapping[str, Any]) -> list[Measurement]:
@@ -146,6 +149,12 @@ def lower_is_better(metric: str, unit: str) -> bool:
     if metric in LOWER_IS_BETTER or unit in TIME_UNITS:
         return True
     return not (unit.endswith(RATE_UNIT_ENDINGS) or metric == "score" or metric.endswith("_score"))
+
+
+def _primary(run_spec: Mapping[str, Any]) -> Measurement | None:
+    timing = run_spec.get("timing")
+    first = next(_listed(run_spec) if timing is None else _timed(timing), None)
+    return first if first is None or timing is None or first.statistic == timing["primaryStatistic"] else None
 
 
 def _timed(timing: Mapping[str, Any]) -> Iterator[Measurement]:

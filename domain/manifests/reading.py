@@ -123,6 +123,9 @@ def _without_long_integers(value: Any) -> Any:
     return value
 
 
+_BY_NAME: Final = {kind.value: kind for kind in Kind}
+
+
 def _kind_of(tree: Json, document: str, kinds: Collection[Kind] | None) -> Kind:
     """The kind that the document states, once it and the apiVersion are ones that are known and wanted here."""
     if not isinstance(tree, dict):
@@ -131,14 +134,16 @@ def _kind_of(tree: Json, document: str, kinds: Collection[Kind] | None) -> Kind:
             document=document,
             remedy="give an object with apiVersion, kind, metadata and spec",
         )
+    stated = tree.get("kind")
+    kind = _BY_NAME.get(stated) if isinstance(stated, str) else None
+    if kind and tree.get("apiVersion") == API_VERSION and (kinds is None or kind in kinds):
+        return kind
     problems = []
     wanted = list(Kind) if kinds is None else [kind for kind in Kind if kind in kinds]
     for name, known in (("apiVersion", [API_VERSION]), ("kind", [kind.value for kind in wanted])):
         if tree.get(name) not in known:
             problems.append(_unknown(name, tree, known, document))
-    if problems:
-        raise InvalidInput(*problems)
-    return Kind(str(tree["kind"]))
+    raise InvalidInput(*problems)
 
 
 def _unknown(name: str, tree: dict[str, Json], known: list[str], document: str) -> Problem:

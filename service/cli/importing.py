@@ -34,8 +34,10 @@ async def import_files(path: Path, /, *paths: Path, dry_run: bool = False, json:
     from service.app import open_index  # noqa: PLC0415
     from service.cli.output import print_json, print_report, progress, quiet_logs  # noqa: PLC0415
     from service.importing.jobs import import_into, try_import  # noqa: PLC0415
+    from service.memory import search_garbage_less  # noqa: PLC0415
 
     quiet_logs()
+    search_garbage_less()
     with progress(files) as advance:
         if dry_run:
             report = await try_import(settings, wanted, advance=advance)

@@ -17,7 +17,7 @@ from domain.facts import ArtifactRecorded
 from domain.identity import canonical_json, comparison_key, correctness_key
 from domain.json_text import Json, shown
 from domain.manifests import Kind, Manifest
-from domain.measurements import metric_key, primary_measurement
+from domain.measurements import primary_metric_key
 from service.importing import rows
 from service.importing.items import ALIASES, ARTIFACTS, DOCUMENTS, RUNS, SOURCES, Derived, Item, Read, Rejected
 from service.importing.rows import accepted, manifest_of, require_equal, require_standing
@@ -187,7 +187,7 @@ class Catalog:
             protocol=run.spec["protocolDigest"],
             environment=run.spec["environmentDigest"],
             correctness=workload.correctness,
-            metric=metric_key(primary_measurement(run.spec)),
+            metric=primary_metric_key(run.spec),
         )
         return {
             "correctnessKey": (row.get("correctnessKey"), workload.correctness),

@@ -54,7 +54,9 @@ async def _follow(folder: Path) -> None:
     from service.data_folder import alone  # noqa: PLC0415
     from service.event_log import EventLog  # noqa: PLC0415
     from service.follower import Follower  # noqa: PLC0415
+    from service.memory import search_garbage_less  # noqa: PLC0415
 
+    search_garbage_less()
     with alone(folder):
         log, views = EventLog(folder / "log.db"), await Views.open(folder)
     follower = Follower(log, views)
