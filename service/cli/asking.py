@@ -41,7 +41,7 @@ async def query(
             f"there is no index in {settings.data_dir}",
             remedy="import something first, or name its folder in KERNELINDEX_DATA_DIR",
         )
-    async with open_index(settings, follow=False) as index:
+    async with open_index(settings) as index:
         response = await execute(index, text, given, operation)
     print_json(response, pretty=not json)
     return 1 if response.get("errors") else 0
