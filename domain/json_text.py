@@ -12,11 +12,17 @@ from collections.abc import Iterator
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import Annotated, Any, Final, NoReturn, TypeAlias
-from unicodedata import is_normalized, normalize
+from unicodedata import combining, is_normalized, normalize
 
 import msgspec
 
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
+
+MAX_MARKS: Final = 30
+"""Normalising takes the square of the marks on one letter; Unicode's stream-safe text (UAX 15) has at most 30."""
+
+PILED_UP: Final = f"has more than {MAX_MARKS} combining marks on one letter"
+_BEYOND_LATIN: Final = re.compile(rf"[\u0300-\U0010ffff]{{{MAX_MARKS + 1},}}")
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 Path: TypeAlias = tuple[str | int, ...]
@@ -255,11 +261,25 @@ def _text_fault(text: str) -> str | None:
         text.encode()
     except UnicodeEncodeError:
         return "holds half of a surrogate pair"
+    if any(map(_is_piled_up, _BEYOND_LATIN.findall(text))):
+        return PILED_UP
     return None if is_normalized("NFC", text) else "is not in Unicode's composed form (NFC)"
 
 
+def _is_piled_up(run: str) -> bool:
+    marks = 0
+    for character in run:
+        marks = marks + 1 if combining(character) else 0
+        if marks > MAX_MARKS:
+            return True
+    return False
+
+
 def _text_problem(path: Path, text: str, fault: str) -> Problem:
-    remedy = (
-        "write the whole character" if "surrogate" in fault else f"normalise it to NFC: {shown(normalize('NFC', text))}"
-    )
+    if fault == PILED_UP:
+        remedy = f"leave at most {MAX_MARKS} of them on one letter"
+    elif "surrogate" in fault:
+        remedy = "write the whole character"
+    else:
+        remedy = f"normalise it to NFC: {shown(normalize('NFC', text))}"
     return Problem(code=ErrorCode.INVALID_TEXT, message=f"{shown(text)} {fault}", path=path_text(path), remedy=remedy)

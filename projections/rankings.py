@@ -1,5 +1,6 @@
 """Rankings: the groups in which runs may be compared, ranked once per change, at first read."""
 
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -51,7 +52,8 @@ class Standing(msgspec.Struct, frozen=True):
         """How far behind the leader's value: 1 for the leader, above 1 for worse ones."""
         value, leader = placed.entry.value, self.placed[0].entry.value
         worse, better = (value, leader) if self.group.lower_is_better else (leader, value)
-        return float(worse / better) if better else None
+        ratio = float(worse / better) if better else math.inf
+        return ratio if math.isfinite(ratio) else None
 
 
 def groups(db: sqlite3.Connection, keys: Iterable[str], position: int) -> dict[str, Group]:

@@ -56,6 +56,12 @@ def head(db: sqlite3.Connection) -> Save:
     return Save(*row) if row else NOTHING
 
 
+def head_request(db: sqlite3.Connection) -> str | None:
+    """The request whose save the views reflect last: no other log has one of that id."""
+    row = db.execute("SELECT request FROM saves ORDER BY position DESC LIMIT 1").fetchone()
+    return row[0] if row else None
+
+
 def save_at(db: sqlite3.Connection, position: int) -> Save:
     """The last save that ended at or before the position."""
     row = db.execute(f"{_SAVE} WHERE position <= ? ORDER BY position DESC LIMIT 1", (position,)).fetchone()

@@ -4,7 +4,6 @@ It is written in whole saves, each with the position in the same transaction. It
 everything. Several processes may write it; whoever comes second finds the work done.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,12 +40,17 @@ class Views:
     @classmethod
     async def open(cls, folder: Path) -> Self:
         """Open the views in this folder, empty ones where this release's are not there yet."""
-        path = folder / f"views-{fingerprint()}.db"
+        path = path_in(folder)
         writer = _Connection(lambda: open_writer(path), iter_chunk_size=64)
         await writer
         reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
         await reader
         return cls(path, writer, reader, _connect(path))
+
+    async def discard(self) -> None:
+        """Close them and delete their file: they show another log, or can't be read."""
+        await self.close()
+        delete(self.path)
 
     async def apply(self, after: Save, committed: Sequence[Committed]) -> Save:
         """Apply whole saves that follow ``after``. Answers where the views stand then.
@@ -68,6 +72,17 @@ class Views:
         self._peeker.close()
         await self._reader.close()
         await self._writer.close()
+
+
+def path_in(folder: Path) -> Path:
+    """The file of this release's views in a folder."""
+    return folder / f"views-{fingerprint()}.db"
+
+
+def delete(path: Path) -> None:
+    """Delete views with all their files. Whoever has them open keeps them until they are closed."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
@@ -112,7 +127,7 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
 def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
     mode = "rwc" if writes else "ro"
     db = sqlite3.connect(
-        f"file:{os.fspath(path)}?mode={mode}",
+        f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,

@@ -1,15 +1,21 @@
 """The composition root: every part is made and joined here, and nowhere else."""
 
+import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import uuid4
+
+import structlog
 
 from domain.commands import OpenLog
 from domain.policies import ADOPTED_FIRST
 from domain.principals import LOCAL
-from projections.views import Views
+from projections import saves
+from projections.views import Views, delete, path_in
 from service.data_folder import alone
 from service.event_log import EventLog
 from service.follower import Follower
@@ -21,6 +27,8 @@ from service.settings import Settings
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
+
+_logger = structlog.get_logger()
 
 
 def utc_now() -> datetime:
@@ -66,7 +74,7 @@ async def open_index(
     database = open_keys(settings)
     with alone(settings.data_dir):
         log = EventLog(settings.data_dir / "log.db")
-        views = await Views.open(settings.data_dir)
+        views = await _views_of(log, settings.data_dir)
     follower = Follower(log, views)
     ledger = Ledger(log, follower, now=now, new_id=new_id)
     keys, daily, rates = KeyStore(database, now=now), DailyLimits(database, now=now), Rates(settings, now=now)
@@ -83,3 +91,32 @@ async def open_index(
         await follower.stop()
         await views.close()
         log.close()
+
+
+async def _views_of(log: EventLog, folder: Path) -> Views:
+    """The views in the folder, or new ones where those are broken or show another log (one restored from a copy)."""
+    try:
+        views = await Views.open(folder)
+        if await asyncio.to_thread(_reflect, views, log):
+            return views
+        await views.discard()
+    except sqlite3.DatabaseError as error:
+        # Its subclasses speak of locks and full disks; by itself it says that the file is no sound database.
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        delete(path_in(folder))
+    _logger.warning("views rebuilt", reason="they don't belong to this log, or were broken", folder=str(folder))
+    return await Views.open(folder)
+
+
+def _reflect(views: Views, log: EventLog) -> bool:
+    """Whether the last save that the views show is one of this log."""
+    head = views.peek(saves.head)
+    if head == saves.NOTHING:
+        return True
+    found = log.read(head.recorder_id - 1, 1)
+    return bool(
+        found
+        and found[0].recorder_id == head.recorder_id
+        and found[0].recorded.cause.request == views.peek(saves.head_request)
+    )

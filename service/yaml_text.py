@@ -74,7 +74,8 @@ def read_yaml(text: str | bytes, document: str = "") -> Json:
             document=document,
             remedy="write it as an escape in double quotes",
         ) from None
-    except (YAMLError, ValueError, OverflowError) as error:
+    except (YAMLError, ValueError, OverflowError, AssertionError) as error:
+        # The library asserts what a document may hold, such as a version that it knows.
         raise InvalidInput.because(
             f"is not YAML: {_reason(error)}",
             code=ErrorCode.MALFORMED_DOCUMENT,
@@ -86,6 +87,8 @@ def read_yaml(text: str | bytes, document: str = "") -> Json:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, AssertionError):
+        return "its %YAML line names a version other than 1.2"
     if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         return f"{error.problem} at line {mark.line + 1}, column {mark.column + 1}"

@@ -49,7 +49,7 @@ async def handle_ingest(
     require_batch(texts, "body")
     # Megabytes of YAML take seconds, in which the loop has others to serve.
     items = await asyncio.to_thread(lambda: [_bundle(text, number, kind) for number, text in texts.items()])
-    dry_run = request.query_params.get("dryRun", "").lower() in ("1", "true")
+    dry_run = _dry_run(request.query_params.get("dryRun", "false"))
     idempotency = Idempotency("ingest", key, body)
     results, position = await ingest(ledger, items, writer, idempotency, documents=list(texts), dry_run=dry_run)
     answer = {"position": position, "results": [_shown(result) for result in results]}
@@ -69,6 +69,16 @@ def _bundle(text: bytes, document: str, kind: str) -> Item:
         return read_bundle(read(text, document), document)
     except KernelIndexError as error:
         return error
+
+
+def _dry_run(text: str) -> bool:
+    # A log can't take back what was meant as a trial, so what is neither yes nor no is refused.
+    if text.lower() not in _ANSWERS:
+        raise refused(ErrorCode.BAD_REQUEST, f"dryRun is {text[:50]!r}", remedy="write dryRun=true or dryRun=false")
+    return _ANSWERS[text.lower()]
+
+
+_ANSWERS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def _shown(result: Result) -> dict[str, Any]:

@@ -234,3 +234,15 @@ def test_every_tree_within_the_rules_is_read_as_it_was_written(tree: Json, ascii
     text = json.dumps(tree, ensure_ascii=ascii_only)
     read = read_json(text.encode() if as_bytes else text)
     assert repr(read) == repr(tree)
+
+
+@pytest.mark.parametrize("mark", ["\u0301\u0323", "\\u0301\\u0323"], ids=["raw", "escaped"])
+def test_marks_piled_on_a_letter_are_refused_before_they_take_the_square_of_their_number(mark: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_json(f'{{"name": "a{mark * 50_000}"}}')
+    assert caught.value.problems[0].code is ErrorCode.INVALID_TEXT
+    assert caught.value.problems[0].path == "name"
+
+
+def test_long_words_of_other_scripts_are_no_piles() -> None:
+    assert read_json(f'{{"name": "{"漢字" * 100}"}}') == {"name": "漢字" * 100}

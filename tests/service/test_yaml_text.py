@@ -269,3 +269,11 @@ def test_any_text_is_read_or_refused_never_a_crash(text: str) -> None:
         ErrorCode.INVALID_TEXT,
         ErrorCode.NUMBER_OUT_OF_RANGE,
     }
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.3", "2.0"])
+def test_another_version_of_yaml_is_refused(version: str) -> None:
+    """Even where the library fails over it in its own way."""
+    with pytest.raises(InvalidInput) as caught:
+        read_yaml(f"%YAML {version}\n---\na: b\n")
+    assert caught.value.problems[0].code is ErrorCode.MALFORMED_DOCUMENT
