@@ -122,6 +122,15 @@ class TestIngest:
         assert (other.status_code, code_of(other)) == (409, "IDEMPOTENCY_KEY_REUSED")
         assert (await data(client, "{ runs { totalCount } }"))["runs"]["totalCount"] == 1
 
+    @pytest.mark.parametrize("said", ["yes", "", "TRUE!", "2"])
+    async def test_a_dry_run_that_is_only_half_said_is_refused(self, client: httpx.AsyncClient, said: str) -> None:
+        """A log takes nothing back: what may have been meant as a trial is not recorded."""
+        answer = await post(client, tree_of(bundle()), params={"dryRun": said})
+        assert answer.status_code == 400
+        assert answer.json()["errors"][0]["extensions"]["code"] == "BAD_REQUEST"
+        recorded = (await client.post("/graphql", json={"query": "{ runs { totalCount } }"})).json()
+        assert recorded["data"]["runs"]["totalCount"] == 0
+
     async def test_a_dry_run_appends_nothing(self, client: httpx.AsyncClient) -> None:
         before = await data(client, "{ stamp { position } }")
 
