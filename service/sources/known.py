@@ -9,7 +9,9 @@ from domain.commands import RegisterSource
 
 
 class KnownSource(msgspec.Struct, frozen=True):
-    """A source as it calls itself. ``kind`` is ``leaderboard`` or ``benchmark``."""
+    """A source as it calls itself. ``kind`` is ``leaderboard`` or ``benchmark``; ``homepage`` is where its records say
+    that they are from: what is recorded here stays in the log.
+    """
 
     slug: str
     name: str
@@ -34,13 +36,13 @@ KNOWN: Final[Mapping[str, KnownSource]] = {
             slug="gpumode-kernelbot",
             name="GPU MODE KernelBot",
             kind="leaderboard",
-            homepage="https://www.gpumode.com",
+            homepage="https://huggingface.co/datasets/GPUMODE/kernelbot-data",
         ),
         KnownSource(
             slug="flashinfer-bench",
             name="FlashInfer-Bench",
             kind="benchmark",
-            homepage="https://bench.flashinfer.ai",
+            homepage="https://huggingface.co/datasets/flashinfer-ai/flashinfer-trace",
         ),
     )
 }

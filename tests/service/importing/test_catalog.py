@@ -194,5 +194,5 @@ async def test_a_source_brings_its_terms_and_a_known_one_its_homepage(
     registered = index.log.load(["source/flashinfer-bench"])["source/flashinfer-bench"][0].fact
     assert isinstance(registered, SourceRegistered)
     assert registered.name == "FlashInfer-Bench"
-    assert registered.homepage == "https://bench.flashinfer.ai"
+    assert registered.homepage == "https://huggingface.co/datasets/flashinfer-ai/flashinfer-trace"
     assert b'"license":"Apache-2.0"' in bytes(registered.policy or b"")
