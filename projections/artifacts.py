@@ -15,6 +15,8 @@ CREATE TABLE artifacts (
 
 def _recorded(db: sqlite3.Connection, event: Event, fact: ArtifactRecorded) -> None:
     doc = {
+        "@type": "RecordedArtifact",
+        "id": fact.digest,
         "digest": fact.digest,
         "kind": fact.kind,
         "mediaType": fact.media_type,
@@ -25,4 +27,4 @@ def _recorded(db: sqlite3.Connection, event: Event, fact: ArtifactRecorded) -> N
     put(db, "artifacts", "digest", {"digest": fact.digest, "doc": document_text(doc)}, event.position)
 
 
-READ_MODEL = ReadModel("artifacts", 1, DDL, {ArtifactRecorded: _recorded})
+READ_MODEL = ReadModel("artifacts", 2, DDL, {ArtifactRecorded: _recorded})

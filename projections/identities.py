@@ -51,7 +51,7 @@ def matches(db: sqlite3.Connection, ids: Iterable[str], position: int, kinds: It
     however many ids are asked about.
     """
     wanted = list(ids)
-    targets = _targets(db, wanted, position)
+    targets = targets_of(db, wanted, position)
     prefixes = {prefix for text in wanted if (prefix := digest_prefix(text))}
     found = _with_prefixes(db, prefixes | set(targets.values()), position, kinds)
     return {text: _meaning(text, targets.get(text), found) for text in wanted}
@@ -141,7 +141,8 @@ def _meaning(text: str, target: str | None, found: Mapping[str, list[Match]]) ->
     return found.get(target or prefix, [])
 
 
-def _targets(db: sqlite3.Connection, aliases: Iterable[str], position: int) -> dict[str, str]:
+def targets_of(db: sqlite3.Connection, aliases: Iterable[str], position: int) -> dict[str, str]:
+    """What each of these aliases names, where it is claimed."""
     query = """SELECT alias, target FROM aliases
       WHERE alias IN (SELECT value FROM json_each(:aliases)) AND from_position <= :position"""
     return dict(db.execute(query, {"aliases": json_list(aliases), "position": position}).fetchall())

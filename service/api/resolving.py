@@ -65,7 +65,8 @@ async def node(snapshot: Snapshot, text: str) -> Doc | None:
         return await node(snapshot, found[0].id)
     if found:
         return await snapshot.document(KINDS[found[0].kind], found[0].id)
-    return await ranking(snapshot, text) if is_digest(text) else None
+    digest = text if is_digest(text) else await snapshot.target(text)
+    return (await snapshot.document("artifacts", digest) or await ranking(snapshot, digest)) if digest else None
 
 
 async def ranking(snapshot: Snapshot, comparison_key: str) -> Doc | None:

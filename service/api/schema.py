@@ -16,6 +16,7 @@ from service.api.types.catalogue import (
     Operation,
     Project,
     Protocol,
+    RecordedArtifact,
     Source,
     WorkloadCase,
     WorkloadSuite,
@@ -38,6 +39,7 @@ NODES: Final = (
     Environment,
     Hardware,
     Source,
+    RecordedArtifact,
 )
 
 COST_WITH_KEY: Final = 5_000

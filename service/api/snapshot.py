@@ -99,6 +99,15 @@ class Snapshot:
 
         return list(await self._loader(f"ids of {', '.join(kinds)}", query).load(text))
 
+    async def target(self, alias: str) -> str | None:
+        """What an alias names: a digest, or `source/<slug>`."""
+
+        def query(db: sqlite3.Connection, aliases: list[str]) -> Mapping[str, str]:
+            return identities.targets_of(db, aliases, self.position)
+
+        target: str | None = await self._loader("targets", query).load(alias)
+        return target
+
     def adopt(self, doc: Doc) -> Doc:
         """Mark a document as read in this snapshot."""
         doc["@"] = self

@@ -3,7 +3,7 @@
 import strawberry
 
 from projections.model import Doc
-from service.api.scalars import URL, Digest
+from service.api.scalars import URL, BigInt, Digest
 from service.api.types.base import Documented, Fact, Node, Registered, Root, loaded, picked, snapshot_of
 from service.api.types.enums import ProjectKind
 from service.api.types.parts import (
@@ -133,6 +133,22 @@ class Source(Documented, Node):
     policy: SourcePolicy | None = picked("The terms under which it lets its records be shown.")
     registered: bool = picked("Whether it is registered here, or only named by runs.")
     last_import: SourceImport | None = picked("The last reading of a file of it.")
+
+
+@strawberry.type(
+    description="A file that this index has a record of: source code, a log. Its id is its content digest."
+)
+class RecordedArtifact(Documented, Node):
+    digest: Digest = picked("`sha256:` of the content.")
+    kind: str = picked("What its recorder calls it.")
+    media_type: str | None = picked("Its media type.")
+    size_bytes: BigInt | None = picked("Its size in bytes.")
+    uri: str | None = picked("Where its recorder says that it is.")
+    licence: str | None = picked("Its licence, where one is stated.")
+
+    @loaded(list[str], "Other names, for ever: the ids that other indexes gave it.")
+    async def aliases(self, root: Root) -> list[str]:
+        return await snapshot_of(root).aliases(root["digest"])
 
 
 async def optional_document(root: Doc, table: str, field: str) -> Doc | None:

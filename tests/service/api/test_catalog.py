@@ -151,17 +151,18 @@ def rows(file: Path, *tables: str) -> Iterator[tuple[str, dict[str, Any]]]:
 async def test_every_id_of_the_catalog_leads_to_its_record(catalog: Index, catalog_file: Path) -> None:
     """Digests and comparison keys are the stored ones."""
     query = """query($ids: [ID!]!) { nodes(ids: $ids) {
-      __typename id ... on Registered { digest } ... on Run { comparisonKey } } }"""
+      __typename id ... on Registered { digest } ... on RecordedArtifact { digest } ... on Run { comparisonKey } } }"""
     kinds = {
         "benchmark_runs": ("Run", "runDigest"),
         "implementations": ("Implementation", "implementationDigest"),
         "operations": ("Operation", "semanticDigest"),
         "workloads": ("Workload", "workloadDigest"),
         "projects": ("Project", None),
+        "artifacts": ("RecordedArtifact", "contentDigest"),
         "sources": ("Source", None),
     }
     stored = list(rows(catalog_file, *kinds))
-    assert len(stored) == 7857 + 4250 + 449 + 5627 + 588 + 3
+    assert len(stored) == 7857 + 4250 + 449 + 5627 + 588 + 3074 + 3
     for start in range(0, len(stored), 100):
         part = stored[start : start + 100]
         nodes = (await ask(catalog, query, ids=[row["id"] for _, row in part]))["nodes"]

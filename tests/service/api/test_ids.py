@@ -2,8 +2,9 @@
 
 import pytest
 
-from domain.bundles import bundle_of
+from domain.bundles import Bundle, bundle_of
 from domain.commands import Ingest, RegisterSource
+from domain.facts import ArtifactRecorded
 from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import execute
@@ -23,6 +24,7 @@ SUITE = manifest(
 )
 ALIAS = "01a00328-723d-752f-b21f-bccbae31e07b"
 GROUP = "sha256:90d8fb48eee127a75f5aaad4b87460915c69e585772d6d534fab1c099cf113a2"
+ARTIFACT = ArtifactRecorded(digest=f"sha256:{'2' * 64}", kind="source", size_bytes=4575)
 NODES = {
     RUN.digest: "Run",
     PROJECT.digest: "Project",
@@ -35,6 +37,7 @@ NODES = {
     GROUP: "Ranking",
     "source/tern-board": "Source",
     "hardware/nvidia-b200": "Hardware",
+    ARTIFACT.digest: "RecordedArtifact",
 }
 # Found by trying: the two digests share their first eight digits.
 TWINS = [manifest("SoftwareProject", {"name": f"Project {number}"}, name=f"p-{number}") for number in (38051, 43067)]
@@ -53,6 +56,7 @@ async def _world(index: Index) -> None:
     commands = [
         Ingest(bundle=bundle()),
         alone(SUITE),
+        Ingest(bundle=Bundle(artifacts=(ARTIFACT,), aliases=(("old-artifact-id", ARTIFACT.digest),))),
         alone(RUN, ALIAS, "norm/run 1"),
         alone(OPERATION, "rmsnorm_h4096"),
         RegisterSource(slug="tern-board", name="Tern Board", kind="leaderboard", aliases=("old-source-id",)),
@@ -147,12 +151,12 @@ async def test_everything_with_an_id_is_a_node(index: Index) -> None:
 
 
 async def test_aliases_and_prefixes_lead_to_nodes_too(index: Index) -> None:
-    ids = ["rmsnorm_h4096", ALIAS, "old-source-id", SUITE.digest[7:20], GROUP[7:], "nothing"]
+    ids = ["rmsnorm_h4096", ALIAS, "old-source-id", "old-artifact-id", SUITE.digest[7:20], GROUP[7:], "nothing"]
 
     found = (await ask(index, NODES_QUERY, ids=ids))["nodes"]
 
     known = [None if one is None else one["id"] for one in found]
-    assert known == [OPERATION.digest, RUN.digest, "source/tern-board", SUITE.digest, None, None]
+    assert known == [OPERATION.digest, RUN.digest, "source/tern-board", ARTIFACT.digest, SUITE.digest, None, None]
 
 
 async def test_nodes_keep_the_order_asked_for_with_null_for_the_unknown(index: Index) -> None:

@@ -21,9 +21,10 @@ from graphql import (
     is_specified_scalar_type,
 )
 
-from domain.bundles import bundle_of
+from domain.bundles import Bundle, bundle_of
 from domain.commands import Ingest, RecordImport, RegisterSource
 from domain.errors import ErrorCode
+from domain.facts import ArtifactRecorded
 from domain.principals import LOCAL
 from service.api.schema import schema
 from service.app import Index
@@ -187,6 +188,7 @@ class TestEveryFieldCanBeHad:
             Ingest(bundle=bundle(90, by="stork")),
             Ingest(bundle=bundle_of(manifest("WorkloadSuite", suite))),
             Ingest(bundle=bundle_of(manifest("SoftwareProject", project))),
+            Ingest(bundle=Bundle(artifacts=(ArtifactRecorded(digest=log["digest"], kind="log"),))),
             RegisterSource(slug="tern-board", name="Tern", kind="board", policy=b'{"licence":"CC0-1.0"}'),
             RecordImport(
                 slug="tern-board", file_digest=log["digest"], importer="x", importer_version="1", counts={"new": 1}
@@ -195,7 +197,7 @@ class TestEveryFieldCanBeHad:
         await index.ledger.handle(commands, LOCAL)
 
     async def test_of_every_type_that_has_an_id(self, index: Index) -> None:
-        tables = ("runs", "operations", "workloads", "implementations", "projects", "conditions")
+        tables = ("runs", "operations", "workloads", "implementations", "projects", "conditions", "artifacts")
         ids = [
             digest
             for table in tables
