@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from domain.policies import RANKING_POLICIES
-from domain.policies.ranking import Entry, Placed, Profile
+from domain.policies.ranking import Entry, Placed, Profile, profile_of_group
 from projections import saves
 from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, document_text, insert, json_list
 from projections.paging import Listing
@@ -62,7 +62,7 @@ def groups(db: sqlite3.Connection, keys: Iterable[str], position: int) -> dict[s
       WHERE comparison_key IN (SELECT value FROM json_each(:keys)) AND size > 0 AND {AS_OF}"""  # noqa: S608
     rows = db.execute(query, {"keys": json_list(keys), "position": position})
     return {
-        key: Group(key, since, size, "SOURCE_NATIVE" if source_native else "STRICT_EXACT", bool(lower_is_better))
+        key: Group(key, since, size, profile_of_group(source_native), bool(lower_is_better))
         for key, since, size, source_native, lower_is_better in rows
     }
 

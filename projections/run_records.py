@@ -78,14 +78,7 @@ def row_of(
     parts = comparison_parts(run, references, metric_key(primary))
     compared = Compared(primary, parts, key_of(parts))
     evidence = _evidence(run, references, policies)
-    reasons = RANKING_POLICIES[policies.ranking].eligibility(
-        run.spec["status"],
-        retracted=False,
-        superseded=False,
-        disputed=False,
-        primary=primary,
-        unresolved=bool(references.unresolved),
-    )
+    reasons = _reasons(run, references, policies, primary)
     doc = _document(run, publication, references, names, compared)
     doc["evidence"] = _evidence_doc(evidence, publication, references, policies)
     doc["ineligibleReasons"] = list(reasons)
@@ -117,6 +110,17 @@ def row_of(
         "level": evidence.level.ordinal,
         "doc": document_text(doc),
     }
+
+
+def _reasons(run: Manifest, references: References, policies: Policies, primary: Measurement | None) -> tuple[str, ...]:
+    return RANKING_POLICIES[policies.ranking].eligibility(
+        run.spec["status"],
+        retracted=False,
+        superseded=False,
+        disputed=False,
+        primary=primary,
+        unresolved=bool(references.unresolved),
+    )
 
 
 def names_of(db: sqlite3.Connection, publication: Publication, run: Manifest) -> Names:

@@ -87,6 +87,13 @@ class Ledger:
         Raises :class:`Conflict` where the idempotency key was used for another body, or where others kept changing the
         same streams.
         """
+        if self._follower.failure:
+            # What can't be shown must not be taken: the answer could never be given.
+            raise Conflict.because(
+                f"this host has stopped following the log: {self._follower.failure}",
+                code=ErrorCode.VIEWS_BEHIND,
+                remedy="write through a host of the log's own release",
+            )
         results, recorder_id = await asyncio.to_thread(self.record, commands, principal, idempotency)
         return Answer(results, await self._follower.wait_for(recorder_id))
 

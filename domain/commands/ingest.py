@@ -38,9 +38,11 @@ class Ingest(Command, frozen=True, kw_only=True):
     def decide(self, world: World, principal: Principal) -> Decision:
         bundle, run = self.bundle, self.bundle.run
         require_scope(principal, Scope.INGEST)
-        raise_if_any(_mismatched_digests(bundle, self.document))
+        raise_if_any(mismatched_digests(bundle, self.document))
         known = [world.get(ManifestState, f"manifest/{manifest.digest}") for manifest in bundle.manifests]
         existing = world.get(RunState, f"run/{run.digest}") if run else None
+        if existing and bundle.aliases:
+            require_source(principal, existing.source, self.document, "record.aliases")
         claimed = tuple(claims(world, bundle.aliases, self.document))
         recorded = tuple(artifact for artifact in bundle.artifacts if not world.get(ArtifactState, artifact.stream))
         facts: list[Fact] = [*_registrations(bundle, known), *claimed, *recorded]
@@ -103,7 +105,7 @@ def _run_ingested(bundle: Bundle, run: Manifest, principal: Principal, document:
     )
 
 
-def _mismatched_digests(bundle: Bundle, document: str) -> Iterator[Problem]:
+def mismatched_digests(bundle: Bundle, document: str) -> Iterator[Problem]:
     """Embedded manifests must have the digests that they are referred to by."""
     for holder, reference, kinds in _references(bundle):
         embedded = bundle.part(*kinds)

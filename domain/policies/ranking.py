@@ -70,6 +70,11 @@ def profile_of(run_spec: dict[str, Any]) -> Profile:
     return "SOURCE_NATIVE" if "sourceNative" in run_spec else "STRICT_EXACT"
 
 
+def profile_of_group(source_native_runs: int) -> Profile:
+    """How the runs of a group compare: one source-native run among them is enough to rule intervals out."""
+    return "SOURCE_NATIVE" if source_native_runs else "STRICT_EXACT"
+
+
 def eligibility(
     status: str, *, retracted: bool, superseded: bool, disputed: bool, primary: Measurement | None, unresolved: bool
 ) -> tuple[str, ...]:

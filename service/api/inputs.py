@@ -1,20 +1,17 @@
 """What mutations are given, and how it is read: every problem of an input is named at once, each at its field."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from typing import Any
 
 import strawberry
-from pydantic import Field, TypeAdapter, ValidationError
-from typing_extensions import TypedDict
 
 from domain.bundles import PARTS, bundle_of, read_bundle
 from domain.commands import RegisterSource
-from domain.errors import ErrorCode, InvalidInput, KernelIndexError, Problem
-from domain.identity import canonical_json
-from domain.json_text import Json, check_tree, read_json
+from domain.commands.sources import read_source
+from domain.errors import InvalidInput, KernelIndexError, Problem
+from domain.json_text import Json, check_tree
 from domain.manifests import Kind, Manifest, read_manifest
-from domain.manifests.common import STRICT, Line50, Line200, Slug
 from service.api.scalars import URL, Date, DateTime, ManifestText
 from service.documents import read_document
 from service.intake import Item
@@ -135,48 +132,11 @@ def _collected(problems: list[Problem], part: str) -> Iterator[None]:
         problems.extend(error.within(prefix=part).problems)
 
 
-class _Source(TypedDict):
-    __pydantic_config__ = STRICT  # type: ignore[misc]
-    slug: Slug
-    name: Annotated[Line200, Field(min_length=1)]
-    kind: Annotated[Line50, Field(min_length=1)]
-
-
-_SOURCE: Final = TypeAdapter(_Source)
-_ON_ONE_LINE: Final = "give it on one line, not empty and not longer than this"
-_REMEDIES: Final = {
-    "slug": "write lower-case letters, digits and hyphens, not beginning with one; at most 100",
-    "name": f"{_ON_ONE_LINE}: 200 characters",
-    "kind": f"{_ON_ONE_LINE}: 50 characters",
-}
-
-
 def source_command(given: RegisterSourceInput) -> RegisterSource:
     """The command that registers the source. Raises :class:`InvalidInput` with every problem of the input."""
-    problems: list[Problem] = []
-    policy = None
-    stated: dict[str, Json] = {"slug": given.slug, "name": given.name, "kind": given.kind}
-    with _collected(problems, ""):
-        check_tree(stated)
     try:
-        _SOURCE.validate_python(stated)
-    except ValidationError as error:
-        problems.extend(_source_problem(detail) for detail in error.errors(include_url=False))
-    with _collected(problems, "policy"):
-        policy = _policy(given.policy) if given.policy is not None else None
-    if problems:
-        raise InvalidInput(*problems).within(prefix="input")
-    return RegisterSource(slug=given.slug, name=given.name, kind=given.kind, homepage=given.homepage, policy=policy)
-
-
-def _source_problem(detail: Mapping[str, Any]) -> Problem:
-    field = str(detail["loc"][0])
-    message = f"is refused: {str(detail['msg']).lower()}"
-    return Problem(code=ErrorCode.INVALID_VALUE, message=message, path=field, remedy=_REMEDIES[field])
-
-
-def _policy(text: str) -> bytes:
-    tree = read_json(text)
-    if not isinstance(tree, dict):
-        raise InvalidInput.because("the policy is not a JSON object", code=ErrorCode.INVALID_VALUE, remedy="write {…}")
-    return canonical_json(tree)
+        return read_source(
+            slug=given.slug, name=given.name, kind=given.kind, homepage=given.homepage, policy=given.policy
+        )
+    except InvalidInput as error:
+        raise error.within(prefix="input") from None

@@ -35,6 +35,8 @@ async def query(
         Print the response on one line.
     """
     quiet_logs()
+    if not text.strip():
+        raise InvalidInput.because("the query is empty", remedy="write one: '{ stamp { position } }'")
     settings, given = Settings(), _variables(variables)
     if not (settings.data_dir / "log.db").exists():
         raise NotFound.because(

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from domain.bundles import read_bundle
-from domain.errors import InvalidInput
+from domain.commands.ingest import mismatched_digests
+from domain.errors import InvalidInput, raise_if_any
 from domain.manifests import Manifest
 from service.cli.output import print_json
 from service.documents import read_document
@@ -60,6 +61,7 @@ def _checked(path: Path) -> dict[str, Any]:
     result: dict[str, Any] = {"file": str(path), "manifests": [], "problems": []}
     try:
         bundle = read_bundle(read_document(path.read_bytes(), str(path)), str(path))
+        raise_if_any(mismatched_digests(bundle, str(path)))
     except InvalidInput as error:
         return result | {"problems": [msgspec.to_builtins(one) for one in error.within(str(path)).problems]}
     manifests = [*bundle.manifests, *([bundle.run] if bundle.run else [])]

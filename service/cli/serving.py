@@ -15,6 +15,7 @@ from service.settings import Settings
 from service.web import create_app
 
 BACKLOG = 2048
+MAX_PORT = 65_535
 GRACE_S = 10
 
 
@@ -38,6 +39,8 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
 
 def with_address(settings: Settings, host: str | None, port: int | None) -> Settings:
     """The settings with the address that the command line names."""
+    if port is not None and not 0 <= port <= MAX_PORT:
+        raise InvalidInput.because(f"{port} is not a port", path="--port", remedy=f"take one from 0 to {MAX_PORT}")
     given = {"host": host, "port": port}
     return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
 

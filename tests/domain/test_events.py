@@ -57,7 +57,8 @@ class TestEveryEvent:
     def test_history_is_never_refused(self, fact: Fact) -> None:
         """``evolve`` takes every fact in every state, even one that ``decide`` would not let happen today."""
         for state in (None, *(evolve(None, other, "local") for other in examples.FACTS)):
-            evolve(state, fact, "local")
+            after = evolve(state, fact, "local")
+            assert after is None or type(after).__name__.endswith("State")
 
 
 @given(json_values)

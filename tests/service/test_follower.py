@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from domain.errors import Conflict, ErrorCode
 from domain.events import Cause, Recorded, UnknownEventType
 from domain.facts import AliasClaimed, PolicyAdopted
 from domain.principals import LOCAL
@@ -132,10 +133,20 @@ async def test_it_stops_at_an_event_that_this_release_does_not_know(index: Index
         await index.follower.wait_for(index.log.latest())
 
 
-async def test_who_waits_is_woken_when_it_has_stopped(index: Index) -> None:
+async def test_who_waits_is_told_when_it_has_stopped(index: Index) -> None:
     index.follower.failure = UnknownEventType("RunTeleported")
     with pytest.raises(UnknownEventType):
+        await index.follower.wait_for(index.log.latest() + 1)
+
+
+async def test_a_host_that_has_stopped_takes_no_writes(index: Index) -> None:
+    """It could not show them, nor know what they follow from."""
+    before = index.log.latest()
+    index.follower.failure = UnknownEventType("RunTeleported")
+    with pytest.raises(Conflict) as caught:
         await index.ledger.handle([ingest()], LOCAL)
+    assert caught.value.problems[0].code is ErrorCode.VIEWS_BEHIND
+    assert index.log.latest() == before
 
 
 async def test_trouble_that_passes_loses_nothing(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:

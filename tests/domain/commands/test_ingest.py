@@ -195,6 +195,14 @@ class TestAliases:
         assert [fact.alias for fact in facts if isinstance(fact, AliasClaimed)] == ["old-id"]
         assert decided(given, *facts)[0] == ()
 
+    def test_nobody_names_the_run_of_a_source_that_is_not_theirs(self) -> None:
+        """An alias is for ever, so who may not write for the source may not name its runs either."""
+        history, _ = decided(bundle(**TERN))
+        named = msgspec.structs.replace(bundle(**TERN), aliases=(("mine", run(**TERN).digest),))
+        error = refused(named, *history, by=heron("other"))
+        assert error.problems[0].code is ErrorCode.SOURCE_NOT_YOURS
+        assert decided(named, *history, by=heron("tern-board"))[0]
+
     @pytest.mark.parametrize("alias", ["28c78ea8", f"sha256:{'0' * 64}", "0" * 63])
     def test_it_does_not_read_like_a_digest(self, alias: str) -> None:
         """Else somebody could take the short id of another's record, before it exists."""

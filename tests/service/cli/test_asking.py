@@ -59,3 +59,11 @@ def test_the_schema_is_printed_in_its_definition_language(cli: Command, data: Pa
     assert printed.status == 0
     assert "type Query implements Reads" in printed.out
     assert not data.exists()
+
+
+def test_an_empty_query_is_refused_in_a_line(cli: Command) -> None:
+    cli("import", FILES[1])
+    answered = cli("query", " ")
+    assert answered.status == 1
+    assert "the query is empty" in answered.err
+    assert "Traceback" not in answered.err

@@ -33,6 +33,16 @@ def test_of_a_bundle_each_digest_is_printed_with_its_kind(cli: Command, tmp_path
     assert f"{RUN}  BenchmarkRun" in lines
 
 
+def test_a_bundle_whose_parts_do_not_fit_is_refused_as_import_would(cli: Command, tmp_path: Path) -> None:
+    tree = seed()
+    tree["protocol"]["spec"]["harness"]["version"] = "v9"
+    path = tmp_path / "bundle.json"
+    path.write_text(json.dumps(tree))
+    checked = cli("manifest", "validate", path)
+    assert checked.status == 1
+    assert "run.spec.protocolDigest" in checked.out
+
+
 def test_a_valid_manifest_is_said_to_be_valid(cli: Command, run: Path) -> None:
     checked = cli("manifest", "validate", run)
     assert (checked.status, checked.out) == (0, f"{run}: BenchmarkRun {RUN} is valid\n")

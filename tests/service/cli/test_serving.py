@@ -36,6 +36,13 @@ def test_a_busy_port_is_said_at_once_with_another_one(cli: Command, data: Path, 
     assert not data.exists()
 
 
+@pytest.mark.parametrize("port", ["70000", "-1"])
+def test_what_is_no_port_is_not_taken_for_another_one(cli: Command, port: str) -> None:
+    answered = cli("serve", f"--port={port}")
+    assert answered.status == 1
+    assert "is not a port" in answered.err
+
+
 def test_an_address_that_is_not_ours_is_said(cli: Command) -> None:
     refused = cli("serve", "--host", "203.0.113.7", "--port", 0)
     assert refused.status == 1
