@@ -38,7 +38,7 @@ def test_every_camel_case_name_is_one_of_ours() -> None:
     fields = re.findall(r"^  ([a-z][A-Za-z]+)[(:]", schema.as_str(), re.MULTILINE)
     types = re.findall(r"^(?:type|interface|enum|scalar|input|union) (\w+)", schema.as_str(), re.MULTILINE)
     ours = {*EVENTS, *(command.__name__ for command in COMMANDS), *fields, *types}
-    manifests = {"apiVersion"}
+    manifests = {"apiVersion", "sourceNative"}
     in_code = {
         name for code in re.findall(r"`([A-Za-z]+)`", README) for name in [code] if re.search(r"[a-z][A-Z]", name)
     }
