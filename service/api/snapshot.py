@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
 
+from domain.identity import pinned_id
 from projections import identities, runs
 from projections.identities import Match
 from projections.model import Doc, documents
@@ -42,13 +43,29 @@ KEYS: Final[Mapping[str, str]] = {"rankings": "comparison_key", "hardware": "slu
 
 
 class Snapshot:
-    """The index as of one position. Made for one operation: what was read once is not read again."""
+    """The index as of one position. Made for one operation: what was read once is not read again.
 
-    def __init__(self, views: Views, standings: Standings, save: Save, log_id: str, base_url: str) -> None:
+    In a pinned one ids name the position, so that clients which keep things by their ids keep its reading apart from
+    others. ``pinned_at`` gives the one of another position; its second argument is the path of what asks, for errors.
+    """
+
+    def __init__(
+        self,
+        views: Views,
+        standings: Standings,
+        save: Save,
+        log_id: str,
+        base_url: str,
+        *,
+        pinned: bool,
+        pinned_at: Callable[[int, str], "Snapshot"],
+    ) -> None:
         self.position = save.position
         self.known_at = save.known_at
         self.log_id = log_id
         self.base_url = base_url
+        self.pinned = pinned
+        self.pinned_at = pinned_at
         self._views = views
         self._standings = standings
         self._loaders: dict[str, Loader] = {}
@@ -109,8 +126,10 @@ class Snapshot:
         return target
 
     def adopt(self, doc: Doc) -> Doc:
-        """Mark a document as read in this snapshot."""
+        """Mark a document, fresh from the views, as read in this snapshot."""
         doc["@"] = self
+        if self.pinned and "id" in doc:
+            doc["id"] = pinned_id(doc["id"], self.position)
         return doc
 
     def _loader(self, name: str, query: Query) -> Loader:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from domain.errors import ErrorCode
 from domain.manifests import Kind, stored_manifest
 from service.api.context import Context
-from service.api.resolving import resolve_id
+from service.api.resolving import meant, resolve_id
 from service.api.snapshot import Snapshot
 from service.errors_out import refused
 
@@ -19,8 +19,9 @@ _POSITION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
 
 async def canonical_run(request: Request, context: Context) -> Response:
     """``{apiVersion, kind, spec}`` of the run, as it is known now or was at the position in the path."""
-    snapshot = await _snapshot(context, request.path_params.get("position"))
-    digest = await resolve_id(snapshot, request.path_params["id"], (Kind.BENCHMARK_RUN,))
+    snapshot = _snapshot(context, request.path_params.get("position"))
+    snapshot, text = meant(snapshot, request.path_params["id"], "id")
+    digest = await resolve_id(snapshot, text, (Kind.BENCHMARK_RUN,))
     if digest is None:
         raise refused(ErrorCode.NOT_FOUND, "no run has this id", remedy="check the digits, or search for it")
     headers = {"ETag": f'"{digest}"', "Cache-Control": "public, max-age=60"}
@@ -30,17 +31,16 @@ async def canonical_run(request: Request, context: Context) -> Response:
     return Response(manifest.identity, headers=headers, media_type="application/json")
 
 
-async def _snapshot(context: Context, asked: str | None) -> Snapshot:
+def _snapshot(context: Context, asked: str | None) -> Snapshot:
     if asked is None:
         return context.snapshot
-    head = context.snapshot.position
-    if not _POSITION.match(asked) or int(asked) > head:
+    if not _POSITION.match(asked):
         raise refused(
             ErrorCode.NOT_FOUND,
             f"the log has no position {asked[:20]}",
-            remedy=f"the first position is 1, the present one is {head}",
+            remedy=f"the first position is 1, the present one is {context.snapshot.position}",
         )
-    return await context.snapshot_at(int(asked))
+    return context.pinned_at(int(asked), "position")
 
 
 def _is_known(if_none_match: str, etag: str) -> bool:
