@@ -1,7 +1,7 @@
 """Runs: the records that people cite."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -108,6 +108,14 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
         AND other.comparison_key = one.comparison_key AND other.digest <> one.digest
       WHERE one.digest IN (SELECT value FROM json_each(:digests)) ORDER BY other.recorded_position"""  # noqa: S608
     return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
+
+
+def changed_at(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, str]:
+    """When what is known of each of these runs last changed, as of the position."""
+    query = f"""
+      SELECT digest, (SELECT known_at FROM saves WHERE saves.position >= runs.from_position ORDER BY position LIMIT 1)
+      FROM runs WHERE digest IN (SELECT value FROM json_each(:digests)) AND {AS_OF}"""  # noqa: S608
+    return dict(db.execute(query, {"digests": json_list(digests), "position": position}).fetchall())
 
 
 def refresh(db: sqlite3.Connection, digest: str, position: int) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import fields
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import strawberry
 from strawberry.types import Info
@@ -11,16 +11,17 @@ from domain.errors import ErrorCode, InvalidInput
 from domain.manifests import Kind
 from projections import operations, runs, sources
 from projections.model import Doc
-from service.api import resolving
+from service.api import citing, resolving
 from service.api.as_of import AsOf, snapshot_as_of
 from service.api.context import Context
-from service.api.scalars import DateTime, Digest
+from service.api.scalars import Date, DateTime, Digest
 from service.api.snapshot import Snapshot
 from service.api.stamps import AccessStamp, stamp
 from service.api.types.base import Documented, Node, loaded, snapshot_of
 from service.api.types.catalogue import Hardware, Implementation, Operation, Project, Source, Workload
+from service.api.types.citations import ACCESSED_ON, STYLE, CitationExport
 from service.api.types.connections import Connection, PageArguments, connection
-from service.api.types.enums import EvidenceLevel, RunOrder, RunStatus
+from service.api.types.enums import CitationFormat, EvidenceLevel, RunOrder, RunStatus
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
 from service.api.viewer import RateLimit, Viewer, rate_limit, viewer
@@ -204,6 +205,18 @@ class Reads:
         found = await asyncio.gather(*(resolving.node(snapshot, one) for one in ids), return_exceptions=True)
         # An exception in its place is that node's error alone: the others are answered.
         return cast("list[Doc | None]", found)
+
+    @loaded(CitationExport | None, "Several runs as they are cited, in one file; at most 100.")
+    async def citations(
+        self,
+        root: Asked,
+        info: Ask,
+        ids: list[strawberry.ID],
+        format: CitationFormat,  # noqa: A002 the schema's name
+        style: Annotated[str | None, strawberry.argument(description=STYLE)] = None,
+        accessed_on: Annotated[Date | None, strawberry.argument(description=ACCESSED_ON)] = None,
+    ) -> Doc:
+        return await citing.export(ids, _snapshot(root, info), info.context, format, style, accessed_on)
 
     @loaded(AccessStamp, "When and as of which position this is read.")
     async def stamp(self, root: Asked, info: Ask) -> Doc:

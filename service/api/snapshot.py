@@ -100,6 +100,14 @@ class Snapshot:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
 
+    async def changed_at(self, digest: str) -> str:
+        """When what is known of a run last changed."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, str]:
+            return runs.changed_at(db, digests, self.position)
+
+        return str(await self._loader("changes", query).load(digest))
+
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""
         loader = self._loaders.get("standings")
