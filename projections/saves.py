@@ -75,6 +75,12 @@ def save_known_at(db: sqlite3.Connection, instant: str) -> Save:
     return Save(*row) if row else NOTHING
 
 
+def end_of_save(db: sqlite3.Connection, position: int) -> int:
+    """Where the save ended that an event at the position is part of: from there on the event is shown."""
+    row = db.execute("SELECT position FROM saves WHERE position >= ? ORDER BY position LIMIT 1", (position,)).fetchone()
+    return int(row[0]) if row else position
+
+
 def position_of(db: sqlite3.Connection, recorder_id: int) -> int | None:
     """The position at which the save with this last recorder id ended."""
     row = db.execute("SELECT position FROM saves WHERE recorder_id = ?", (recorder_id,)).fetchone()

@@ -20,7 +20,9 @@ from service.citations.cited import Name, Result
 MAX_IDS: Final = 100
 
 
-async def citation(run: Doc, context: Context, as_: CitationFormat, style: str | None, day: str | None) -> Doc:
+async def citation(
+    run: Doc, context: Context, as_: CitationFormat, style: str | None = None, day: str | None = None
+) -> Doc:
     """The document of one run's citation."""
     cited = await cited_run(run, context, accessed_on(context, day))
     entry = await _written(lambda: cite(cited, as_, style), style)
