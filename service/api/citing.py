@@ -135,11 +135,11 @@ def _authors(manifest: str, implementation: Doc | None, source: Doc) -> tuple[Na
 
 
 def _standing(run: Doc) -> tuple[str, ...]:
-    lifecycle = run.get("lifecycle") or {}
+    decided = run["lifecycle"]
     states = {
         "contested": run["evidence"]["contested"],
-        "retracted": lifecycle.get("retracted"),
-        "superseded": lifecycle.get("supersededBy"),
+        "retracted": decided["retracted"],
+        "superseded": decided["supersededBy"],
     }
     return tuple(state for state, holds in states.items() if holds)
 
