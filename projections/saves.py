@@ -75,10 +75,10 @@ def save_known_at(db: sqlite3.Connection, instant: str) -> Save:
     return Save(*row) if row else NOTHING
 
 
-def end_of_save(db: sqlite3.Connection, position: int) -> int:
-    """Where the save ended that an event at the position is part of: from there on the event is shown."""
-    row = db.execute("SELECT position FROM saves WHERE position >= ? ORDER BY position LIMIT 1", (position,)).fetchone()
-    return int(row[0]) if row else position
+def end_of(db: sqlite3.Connection, position: int) -> Save:
+    """The save that an event at the position is part of: since its end the event is shown."""
+    row = db.execute(f"{_SAVE} WHERE position >= ? ORDER BY position LIMIT 1", (position,)).fetchone()
+    return Save(*row)
 
 
 def position_of(db: sqlite3.Connection, recorder_id: int) -> int | None:

@@ -11,15 +11,16 @@ from domain.errors import ErrorCode, InvalidInput
 from domain.manifests import Kind
 from projections import operations, runs, sources
 from projections.model import Doc
-from service.api import citing, resolving
+from service.api import cited, citing, resolving
 from service.api.as_of import AsOf, snapshot_as_of
 from service.api.context import Context
-from service.api.scalars import Date, DateTime, Digest
+from service.api.scalars import URL, Date, DateTime, Digest
 from service.api.snapshot import Snapshot
 from service.api.stamps import AccessStamp, stamp
 from service.api.types.base import Documented, Node, loaded, snapshot_of
 from service.api.types.catalogue import Hardware, Implementation, Operation, Project, Source, Workload
 from service.api.types.citations import ACCESSED_ON, STYLE, CitationExport
+from service.api.types.cited import CitedRecord
 from service.api.types.connections import Connection, PageArguments, connection
 from service.api.types.enums import CitationFormat, EvidenceLevel, RunOrder, RunStatus
 from service.api.types.rankings import Ranking
@@ -240,6 +241,21 @@ class Query(Reads):
     )
     async def at(self, info: Ask, as_of: AsOf) -> Doc | None:
         return {"@type": "Snapshot", "@": snapshot_as_of(as_of, info.context)}
+
+    @loaded(
+        CitedRecord | None,
+        "A record as somebody cited it and what has changed since; null where no run has the permalink's id.",
+    )
+    async def cited_record(
+        self,
+        info: Ask,
+        permalink: Annotated[URL, strawberry.argument(description="As cited; a position in it says the moment.")],
+        digest: Annotated[Digest | None, strawberry.argument(description="As cited; is it that of the record?")] = None,
+        accessed_on: Annotated[
+            Date | None, strawberry.argument(description="The UTC day of access: without a position, its end is meant.")
+        ] = None,
+    ) -> Doc | None:
+        return await cited.cited_record(info.context, permalink, digest, accessed_on)
 
     @loaded(Viewer | None, "Who asks; null without a key.")
     async def viewer(self, info: Ask) -> Doc | None:

@@ -28,7 +28,7 @@ async def position_for(record: Record, accept_datetime: str) -> int:
 
     def query(db: sqlite3.Connection) -> int:
         known = saves.save_known_at(db, instant).position
-        return max(known, saves.end_of_save(db, record.run["position"]))
+        return max(known, saves.end_of(db, record.run["position"]).position)
 
     position: int = await record.snapshot.read(query)
     return min(position, record.snapshot.position)
