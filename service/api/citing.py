@@ -1,8 +1,8 @@
 """From a run's document to its citation: what it says is gathered in batches, the formats are pure."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -18,6 +18,8 @@ from service.citations import CitationFormat, Cited, Entry, Warned, bibliography
 from service.citations.cited import Name, Result
 
 MAX_IDS: Final = 100
+MAX_STYLED: Final = 20
+MAX_STYLED_WITH_KEY: Final = 100
 
 
 async def citation(
@@ -25,7 +27,7 @@ async def citation(
 ) -> Doc:
     """The document of one run's citation."""
     cited = await cited_run(run, context, accessed_on(context, day))
-    entry = await _written(lambda: cite(cited, as_, style), style)
+    entry = await _written(lambda: cite(cited, as_, style), style, context)
     return {
         **_document(entry, as_),
         "key": cited.key,
@@ -55,7 +57,7 @@ async def export(
     several = await asyncio.gather(*(cited_run(run, context, accessed) for run in runs))
     problems = [_problem(id_, one) for id_, one in zip(ids, found, strict=True) if isinstance(one, Problem)]
     return {
-        **_document(await _written(lambda: bibliography(several, as_, style), style), as_),
+        **_document(await _written(lambda: bibliography(several, as_, style), style, context, len(several)), as_),
         "keys": list(dict.fromkeys(cited.key for cited in several)),
         "problems": problems,
     }
@@ -148,10 +150,20 @@ async def _optional(snapshot: Snapshot, table: str, digest: str | None) -> Doc |
     return await snapshot.document(table, digest) if digest else None
 
 
-async def _written(write: Any, style: str | None) -> Entry:
-    # A style takes milliseconds; our own formats take less than the way to a thread.
-    entry: Entry = await asyncio.to_thread(write) if style is not None else write()
-    return entry
+async def _written(write: Callable[[], Entry], style: str | None, context: Context, count: int = 1) -> Entry:
+    if style is None:
+        return write()
+    context.styled += count
+    most = MAX_STYLED_WITH_KEY if context.principal else MAX_STYLED
+    if context.styled > most:
+        raise InvalidInput.because(
+            f"an operation may ask for {most} citations in a style, not {context.styled}",
+            code=ErrorCode.QUERY_TOO_COMPLEX,
+            path="style",
+            remedy="ask for fewer at a time, or take CSL_JSON to a citation processor",
+        )
+    # A style takes so long that others must be served meanwhile; our own formats take less than the way to a thread.
+    return await asyncio.to_thread(write)
 
 
 def _document(entry: Entry, as_: CitationFormat) -> Doc:

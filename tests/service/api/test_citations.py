@@ -13,6 +13,7 @@ from domain.identity import hex_of
 from domain.principals import LOCAL
 from service.api.execute import execute
 from service.app import Index, open_index
+from service.auth import Caller
 from service.settings import Settings
 from tests.examples import OPERATION, Ids, bundle, implementation, manifest
 from tests.service.api.asking import ask, error_of, ingest_all, run_of
@@ -231,6 +232,21 @@ class TestExport:
         answer = await exported(index, DIGEST, run_of(9000, by="tern").digest, format_="TEXT", style="apa")
 
         assert answer["content"].count("(2026).") == 2
+
+    async def test_a_style_is_for_few_at_a_time_without_a_key(self, index: Index) -> None:
+        """Each takes tens of milliseconds; the limit counts for the whole operation."""
+        runs = [9200 + number for number in range(20)]
+        await ingest_all(index, *(bundle(number, by=f"n{number}") for number in runs))
+        ids = [run_of(number, by=f"n{number}").digest for number in runs]
+        several = """query($ids: [ID!]!) { citations(ids: $ids, format: TEXT, style: "ieee") { keys }
+          runs(first: 1) { nodes { citation { key } } } }"""
+        too_many = several.replace("citation {", 'citation(style: "ieee") {')
+        anybody = Caller(address="192.0.2.1")
+
+        assert "errors" not in await execute(index, several, {"ids": ids}, caller=anybody)
+        (error,) = (await execute(index, too_many, {"ids": ids}, caller=anybody))["errors"]
+        assert error["extensions"]["code"] == "QUERY_TOO_COMPLEX"
+        assert "errors" not in await execute(index, too_many, {"ids": ids})
 
     async def test_more_than_a_hundred_are_too_many(self, index: Index) -> None:
         error = await error_of(index, EXPORT, ids=["x"] * 101, format="RIS")
