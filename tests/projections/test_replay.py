@@ -22,6 +22,7 @@ from domain.commands import (
     AttestRun,
     CloseIssue,
     Command,
+    EraseEvent,
     HideAttestation,
     Ingest,
     OpenLog,
@@ -92,7 +93,7 @@ OTHER_CARD = manifest(
     "ExecutionEnvironment",
     {"hardware": {"vendor": "nvidia", "product": "NVIDIA B200", "architecture": "sm_103"}, "software": {}},
 )
-ENDINGS = (SuspendRunner, SupersedeRun, RetractRun)
+ENDINGS = (SuspendRunner, SupersedeRun, RetractRun, EraseEvent)
 POOL: tuple[Command, ...] = (
     *(single(one) for one in (PROJECT, OPERATION, WORKLOAD, PROTOCOL, ENVIRONMENT, OTHER_CARD, RENAMED)),
     *(single(implementation(by)) for by in ("heron", "stork")),
