@@ -8,6 +8,7 @@ import msgspec
 
 from domain.errors import ErrorCode, InvalidInput, NotFound
 from domain.events import timestamp
+from domain.identity import unpinned
 from domain.manifests import Kind
 from projections.model import Doc
 from service.api.citing import accessed_on as day_of_access
@@ -71,6 +72,8 @@ def parsed(permalink: str) -> Permalink:
             path="permalink",
             remedy="write it as it was cited: …/runs/<64 hex digits>/at/<position>",
         )
+    if match[2] is None and (pinned := unpinned(match[1])):
+        return Permalink(*pinned)
     return Permalink(match[1], int(match[2]) if match[2] else None)
 
 

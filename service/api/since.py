@@ -33,7 +33,6 @@ async def changes_since(then: Doc, now: Doc, context: Context) -> list[Doc]:
         *map(_attested, said),
         *await _standing(then, now, context),
     ]
-    found = [change for change in found if change["position"] <= later.position]
     times = await later.read(lambda db: {one["position"]: saves.end_of(db, one["position"]).known_at for one in found})
     return sorted((one | {"changedAt": times[one["position"]]} for one in found), key=lambda one: int(one["position"]))
 

@@ -72,7 +72,7 @@ def _bibliography_entry(csl_item: dict[str, Any], style: str) -> str:
     return text
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _loaded(style: str) -> CitationStylesStyle:
     name = SHORT_NAMES.get(style, style)
     if len(name) > MAX_NAME or not STYLE.match(name):

@@ -141,14 +141,14 @@ class TestThePermalink:
     @pytest.mark.parametrize(
         "form",
         ["{base}/runs/{hex}", "{base}/runs/{hex}/", "{base}/runs/sha256%3A{hex}", "{base}/runs/{short}.bib",
-         "{base}/runs/{hex}/at/{at}", "{base}/runs/{hex}/at/{at}.csl.json", "{base}/runs/{hex}?x=1#y"],
+         "{base}/runs/{hex}/at/{at}", "{base}/runs/{hex}@{at}", "{base}/runs/{hex}/at/{at}.csl.json", "{base}/runs/{hex}?x=1#y"],
     )  # fmt: skip
     async def test_every_form_is_understood(self, index: Index, first: int, form: str) -> None:
         permalink = form.format(base=BASE, hex=hex_of(DIGEST), short=hex_of(DIGEST)[:8], at=first)
 
         record = await cited(index, permalink)
 
-        assert (record["run"]["digest"], record["position"]) == (DIGEST, first)
+        assert (record["run"]["digest"], record["position"], record["present"]["id"]) == (DIGEST, first, DIGEST)
         assert record["addressFits"]
 
     async def test_an_address_of_elsewhere_is_said(self, index: Index) -> None:

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from domain.bundles import bundle_of
-from domain.commands import Command, Ingest, RegisterSource
+from domain.commands import Command, EraseEvent, Ingest, RegisterSource
 from domain.identity import hex_of
 from domain.principals import LOCAL
 from service.citations import CitationFormat
@@ -180,6 +180,22 @@ class TestNotThere:
             assert first in message
             assert second in message
         assert (await client.get(f"/runs/{first[7:]}")).status_code == 200
+
+    async def test_what_was_erased_is_gone_in_every_form(self, here: Site, client: httpx.AsyncClient) -> None:
+        position = (await asked(client, "{ runs { nodes { position } } }")).json()["data"]["runs"]["nodes"][0][
+            "position"
+        ]
+        shown = await head(client)
+        await record(here, EraseEvent(position=position, stream=f"run/{DIGEST}", legal_basis="GDPR Art. 17"))
+
+        for path in (PATH, f"{PATH}.bib", f"{PATH}.json", f"{PATH}/at/{shown}", f"{PATH}/at/{shown}.csl.json"):
+            response = await client.get(path)
+            assert (response.status_code, error(response)["code"]) == (410, "GONE")
+        query = """query($p: URL!, $ids: [ID!]!) { citedRecord(permalink: $p) { position }
+          citations(ids: $ids, format: RIS) { content problems { code } } }"""
+        answer = (await asked(client, query, p=f"{BASE}{PATH}/at/{shown}", ids=[DIGEST])).json()
+        assert [one["extensions"]["code"] for one in answer["errors"]] == ["GONE"]
+        assert answer["data"]["citations"] == {"content": "", "problems": [{"code": "GONE"}]}
 
 
 class TestTags:
