@@ -73,8 +73,9 @@ async def write(
     assert isinstance(payload, GraphQLUnionType)
     (success,) = (one for one in payload.types if one.name.endswith("Success"))
     shown = [f"{name} {{ {NODES[name]} }}" for name in success.fields if name in NODES]
+    shown += [name for name in ("created", "position") if name in success.fields]
     query = f"""mutation ($input: {field.args["input"].type}) {{ {mutation}(input: $input) {{
-      __typename ... on {success.name} {{ created position {" ".join(shown)} }} {FAILURE} }} }}"""
+      __typename ... on {success.name} {{ {" ".join(shown)} }} {FAILURE} }} }}"""
     given = {"input": {**given, "idempotencyKey": key or f"key-{next(_keys)}"}}
     response = await execute(index, query, given, caller=Caller(principal=by, address=address))
     assert "errors" not in response, response["errors"]
