@@ -8,9 +8,12 @@ from typing import Final
 import pytest
 
 from domain.bundles import Bundle
+from domain.commands import EraseEvent
 from domain.identity import hex_of
-from domain.principals import Principal, Scope
+from domain.principals import LOCAL, Principal, Scope
+from service.api.execute import execute
 from service.app import Index, open_index
+from service.auth import Caller
 from service.settings import Settings
 from tests.examples import Ids, bundle, run
 from tests.service.api.asking import ask, ingest_all, texts_of
@@ -114,6 +117,34 @@ class TestEveryMutation:
             assert (answer["created"], index.log.latest()) == (True, written)
             if kind := MADE.get(name):
                 assert answer[kind]["id"].removeprefix(f"{kind}/").startswith("2-")
+
+
+async def test_a_retry_of_what_was_erased_says_that_it_is_gone(timed: Index) -> None:
+    filed = await done(timed, "reportIssue", by=SABLE, key="k", **ISSUE)
+    erase = EraseEvent(position=filed["position"], stream=filed["issue"]["id"], legal_basis="GDPR Art. 17")
+    await timed.ledger.handle([erase], LOCAL)
+    query = """mutation ($input: ReportIssueInput!) { reportIssue(input: $input) {
+      ... on ReportIssueSuccess { issue { id } } } }"""
+
+    response = await execute(timed, query, {"input": {**ISSUE, "idempotencyKey": "k"}}, caller=Caller(principal=SABLE))
+
+    (error,) = response["errors"]
+    assert error["extensions"]["code"] == "GONE"
+
+
+async def test_what_is_said_of_a_run_outlives_its_erasure(timed: Index) -> None:
+    """The run is gone, and a change of it answers so; who attested to it has still done so."""
+    attested = (await done(timed, "attestRun", by=MARTEN, **ATTESTATION))["attestation"]["id"]
+    rerun = (await done(timed, "requestRerun", by=MARTEN, run=run().digest))["rerun"]["id"]
+    (position,) = timed.views.peek(lambda db: db.execute("SELECT position FROM publications").fetchone())
+    erase = EraseEvent(position=position, stream=f"run/{run().digest}", legal_basis="GDPR Art. 17")
+    await timed.ledger.handle([erase], LOCAL)
+
+    refused = await write(timed, "retractRun", by=MODERATOR, run=run().digest, reason="x")
+    assert (refused["__typename"], refused["code"], refused["path"]) == ("NotFound", "GONE", "input.run")
+    query = """query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Attestation { run { id } } ... on Rerun { run { id } } } }"""
+    nodes = (await ask(timed, query, ids=[attested, rerun]))["nodes"]
+    assert nodes == [{"id": attested, "run": None}, {"id": rerun, "run": None}]
 
 
 class TestIds:
