@@ -8,8 +8,9 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.mutations.answers import AttestationWritten
 from service.api.mutations.failures import payload
-from service.api.mutations.reading import bare_id, idempotency_key, run_digest
+from service.api.mutations.reading import idempotency_key, run_digest
 from service.api.mutations.writing import Ask, written
+from service.api.resolving import bare_id
 from service.api.scalars import URL, Decimal
 from service.api.types.base import loaded
 from service.keys import ATTESTATIONS

@@ -10,8 +10,9 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.mutations.answers import Written
 from service.api.mutations.failures import payload
-from service.api.mutations.reading import bare_id, idempotency_key, run_digest
+from service.api.mutations.reading import idempotency_key, run_digest
 from service.api.mutations.writing import Ask, written
+from service.api.resolving import bare_id
 from service.api.types.base import Root, loaded, snapshot_of
 from service.api.types.lifecycle import Dispute, lifecycle
 from service.api.types.runs import Run
@@ -50,12 +51,13 @@ class ResolveDisputeInput:
     idempotency_key: str = idempotency_key()
 
     async def command(self, context: Context) -> ResolveDispute:
+        by = self.successor
         return ResolveDispute(
             run=await run_digest(context.snapshot, self.run),
             dispute=bare_id("dispute", self.dispute),
             outcome=self.outcome,
             reason=self.reason,
-            successor=await run_digest(context.snapshot, self.successor, "successor") if self.successor is not None else None,
+            successor=await run_digest(context.snapshot, by, "successor") if by is not None else None,
             retract=self.retract,
         )
 

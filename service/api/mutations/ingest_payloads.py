@@ -11,6 +11,7 @@ from service.api.types.base import Documented, Node, Root, loaded, picked, snaps
 from service.api.types.enums import Kind
 from service.api.types.runs import Run
 
+
 @strawberry.type(description="A manifest by kind and digest.")
 class ManifestReference:
     kind: Kind = picked("Its kind.")

@@ -8,8 +8,9 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.mutations.answers import RerunWritten
 from service.api.mutations.failures import payload
-from service.api.mutations.reading import bare_id, idempotency_key, manifest_of, run_digest
+from service.api.mutations.reading import idempotency_key, manifest_of, run_digest
 from service.api.mutations.writing import Ask, written
+from service.api.resolving import bare_id
 from service.api.scalars import ManifestText
 from service.api.types.base import loaded
 from service.signatures import verify
@@ -72,13 +73,13 @@ class RecordRerunInput:
     )
     idempotency_key: str = idempotency_key()
 
-    async def command(self, context: Context) -> RecordRerun:
-        kind = Kind.EXECUTION_ENVIRONMENT
+    async def command(self, _: Context) -> RecordRerun:
+        text, kind = self.environment, Kind.EXECUTION_ENVIRONMENT
         return RecordRerun(
             rerun=bare_id("rerun", self.rerun),
             runner=bare_id("runner", self.runner),
             manifest=await manifest_of(self.manifest, "manifest", Kind.BENCHMARK_RUN),
-            environment=await manifest_of(self.environment, "environment", kind) if self.environment is not None else None,
+            environment=await manifest_of(text, "environment", kind) if text is not None else None,
             signature=self.signature,
             verify=verify,
         )
@@ -124,9 +125,7 @@ class AbandonRerunSuccess(RerunWritten):
 
 @strawberry.type
 class RerunMutations:
-    @loaded(
-        payload(RequestRerunSuccess, "What became of a request."), "Ask approved runners to measure a run again."
-    )
+    @loaded(payload(RequestRerunSuccess, "What became of a request."), "Ask approved runners to measure a run again.")
     async def request_rerun(self, info: Ask, input: RequestRerunInput) -> Doc:  # noqa: A002 the schema's name
         return await written(info, input)
 

@@ -7,8 +7,9 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.mutations.answers import RunnerWritten
 from service.api.mutations.failures import payload
-from service.api.mutations.reading import bare_id, idempotency_key
+from service.api.mutations.reading import idempotency_key
 from service.api.mutations.writing import Ask, written
+from service.api.resolving import bare_id
 from service.api.types.base import loaded
 
 

@@ -25,9 +25,7 @@ class RegisterSourceInput:
     idempotency_key: str = idempotency_key()
 
     async def command(self, _: Context) -> RegisterSource:
-        return read_source(
-            slug=self.slug, name=self.name, kind=self.kind, homepage=self.homepage, policy=self.policy
-        )
+        return read_source(slug=self.slug, name=self.name, kind=self.kind, homepage=self.homepage, policy=self.policy)
 
 
 @strawberry.type(description="A source that is registered.")
