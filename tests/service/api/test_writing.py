@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from graphql import GraphQLInputObjectType, get_named_type
 
 from domain.bundles import Bundle
 from domain.commands import EraseEvent
@@ -28,7 +29,7 @@ from tests.service.api.people import (
     sent_in,
     write,
 )
-from tests.service.api.test_authorisation_matrix import HERON, RULES
+from tests.service.api.test_authorisation_matrix import HERON, RULES, mutations
 from tests.service.clocks import Hands
 from tests.service.site import asked, site
 
@@ -145,6 +146,32 @@ async def test_what_is_said_of_a_run_outlives_its_erasure(timed: Index) -> None:
     query = """query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Attestation { run { id } } ... on Rerun { run { id } } } }"""
     nodes = (await ask(timed, query, ids=[attested, rerun]))["nodes"]
     assert nodes == [{"id": attested, "run": None}, {"id": rerun, "run": None}]
+
+
+def ids_in_inputs() -> list[tuple[str, str]]:
+    """Every field of an input that names something which must be there, by mutation."""
+    inputs = {name: get_named_type(field.args["input"].type) for name, field in mutations().items() if name in SINGLE}
+    named = [
+        (name, field)
+        for name, given in inputs.items()
+        if isinstance(given, GraphQLInputObjectType)
+        for field, of in given.fields.items()
+        if get_named_type(of.type).name == "ID"
+    ]
+    return [one for one in named if one != ("approveRunner", "runner")]
+
+
+@pytest.mark.parametrize(("name", "field"), ids_in_inputs())
+async def test_what_an_input_names_must_be_there(index: Index, name: str, field: str) -> None:
+    given = await RULES[name].given(index, HERON)
+    more = {"outcome": "CORRECTED"} if field == "successor" and name == "resolveDispute" else {}
+    events = index.log.latest()
+
+    answer = await write(index, name, by=ALL, **{**given, **more, field: "nothing-here"})
+
+    assert (answer["__typename"], answer["code"], answer["path"]) == ("NotFound", "NOT_FOUND", f"input.{field}")
+    assert answer["remedy"]
+    assert index.log.latest() == events
 
 
 class TestIds:
