@@ -267,6 +267,13 @@ async def test_a_manifest_that_can_t_be_read_is_located_too(timed: Index) -> Non
     assert (answer["__typename"], answer["path"]) == ("InvalidInput", "input.manifest.kind")
 
 
+@pytest.mark.parametrize("field", ["text", "run", "key"])
+async def test_half_a_surrogate_pair_is_no_text(timed: Index, field: str) -> None:
+    answer = await write(timed, "reportIssue", by=SABLE, **{**ISSUE, field: "\ud800"})
+
+    assert (answer["__typename"], answer["code"], answer["path"]) == ("InvalidInput", "INVALID_TEXT", "input")
+
+
 class TestAttestationsOfADay:
     async def test_are_20_and_what_is_refused_is_none_of_them(self, timed: Index, clock: Hands) -> None:
         assert (await write(timed, "attestRun", by=MARTEN, **{**ATTESTATION, "note": ""}))["code"] == "INVALID_VALUE"
