@@ -7,6 +7,7 @@ by the follower, which numbers events as it reads them.
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -143,6 +144,7 @@ class EventLog:
     """An append-only log in one SQLite file. Its methods block: call them off the event loop."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._application = _Log(
             {
                 "SQLITE_DBNAME": os.fspath(path),
@@ -173,9 +175,14 @@ class EventLog:
         except IntegrityError as error:
             raise AlreadyRecorded from error
         if remains:
-            # What was erased is still in the file of recent writes, until that is begun anew.
-            self._watcher.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._begin_recent_writes_anew()
         return last
+
+    def _begin_recent_writes_anew(self) -> None:
+        """What was erased is still in the file of recent writes until then."""
+        # The watcher may be looking meanwhile, in another thread: a connection that is at work can't do this.
+        with closing(sqlite3.connect(self._path, isolation_level=None, timeout=LOCK_TIMEOUT_S)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def at(self, position: int) -> Event | None:
         """The event at a position. Looks through the whole log: for rare questions."""

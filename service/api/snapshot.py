@@ -11,7 +11,7 @@ from typing import Any, Final
 from strawberry.dataloader import DataLoader
 
 from domain.identity import pinned_id
-from projections import erasures, identities, runs
+from projections import attestations, erasures, identities, runs
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
@@ -116,6 +116,14 @@ class Snapshot:
             return runs.changed_at(db, digests, self.position)
 
         return str(await self._loader("changes", query).load(digest))
+
+    async def attestation_counts(self, digest: str) -> list[Doc]:
+        """How many voices attest to a run, by type."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, list[Doc]]:
+            return attestations.counts(db, digests, self.position)
+
+        return list(await self._loader("attestation counts", query).load(digest))
 
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""
