@@ -54,6 +54,7 @@ class Web:
             extensions_of=lambda context, _cost: extensions_of(context),
             max_body=_max_body,
             admit=self._admit,
+            give_up=Context.give_up,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from yaml import MarkedYAMLError
-from yaml.cyaml import CParser
+from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -81,8 +81,8 @@ def read_yaml(text: str | bytes, document: str = "") -> Json:
 def _events(source: str) -> Iterator[Event]:
     parser = CParser(source)
     try:
-        while parser.check_event():
-            yield parser.get_event()
+        while (event := parser.get_event()) is not None:
+            yield event
     finally:
         parser.dispose()
 
@@ -145,7 +145,7 @@ class _Builder:
 
     def tree(self) -> Json:
         for event in self._events:
-            self._line = event.start_mark.line + 1
+            self._line = event.start_mark.line + 1 if event.start_mark else self._line
             self._take(event)
         if self._root is None:
             raise self._refusal("holds no document", "write the fields of a manifest")
@@ -165,7 +165,7 @@ class _Builder:
 
     def _take_node(self, event: Any) -> None:
         if isinstance(event, AliasEvent):
-            self._keep(self._aliased(event.anchor), None)
+            self._keep(self._aliased(event.anchor or ""), None)
             return
         if event.tag is not None:
             raise self._refusal(

@@ -22,6 +22,7 @@ class Context:
     accessed_at: datetime
     caller: Caller
     snapshot: Snapshot = field(init=False)
+    given_up: bool = False
     _pinned: dict[int, Snapshot] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -30,6 +31,10 @@ class Context:
     def refresh(self) -> None:
         """Take a snapshot of what the views show now."""
         self.snapshot = self._snapshot(self.index.follower.head)
+
+    def give_up(self) -> None:
+        """Nobody waits for the operation any more: what it still reads may end."""
+        self.given_up = True
 
     @property
     def principal(self) -> Principal | None:
@@ -45,4 +50,11 @@ class Context:
 
     def _snapshot(self, save: Save) -> Snapshot:
         index = self.index
-        return Snapshot(index.views, self.standings, save, self.log_id, index.settings.public_url)
+        return Snapshot(
+            index.views,
+            self.standings,
+            save,
+            self.log_id,
+            index.settings.public_url,
+            given_up=lambda: self.given_up,
+        )

@@ -176,8 +176,7 @@ def test_an_escape_for_no_character_is_invalid_text(escapes: str) -> None:
 def test_nearly_a_mebibyte_of_small_nodes_is_read() -> None:
     lines = "".join(f'  - {{id: "{i}", axes: {{m: {i}, n: 77}}}}\n' for i in range(24_000))
     tree = read_yaml("cases:\n" + lines)
-    assert isinstance(tree, dict)
-    assert tree["cases"][-1] == {"id": "23999", "axes": {"m": 23_999, "n": 77}}
+    assert tree == {"cases": [{"id": f"{i}", "axes": {"m": i, "n": 77}} for i in range(24_000)]}
 
 
 def test_64_levels_are_read_and_65_are_refused() -> None:
