@@ -121,7 +121,8 @@ class Ledger:
     def _decide(
         self, commands: Sequence[Command], principal: Principal
     ) -> tuple[list[Fact], tuple[Result, ...], dict[str, int]]:
-        streams = set[str]().union(*(command.reads() for command in commands))
+        # Runs without a source of their own belong to their principal, which must not be named like somebody's source.
+        streams = {f"source/{principal.id}"}.union(*(command.reads() for command in commands))
         loaded = {name: fold(events) for name, events in self._log.load(streams).items()}
         world, facts, results = World(loaded), list[Fact](), list[Result]()
         for command in commands:

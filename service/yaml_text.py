@@ -36,6 +36,7 @@ from domain.json_text import (
     Path,
     check_tree,
     duplicate_key,
+    float_of,
     integer_of,
     path_text,
     shown,
@@ -252,7 +253,7 @@ def _plain(text: str) -> Json:
     if _INTEGER.match(text):
         return integer_of(text)
     if _FLOAT.match(text):
-        return float(text)
+        return float_of(text)
     if _NOT_FINITE.match(text):
         return float(text.replace(".", ""))
     return text

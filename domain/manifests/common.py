@@ -21,7 +21,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from domain.durations import DURATION_PATTERN, duration_ns
-from domain.json_text import MAX_INTEGER, shown
+from domain.json_text import MAX_INTEGER, Rounded, shown
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -46,6 +46,8 @@ _TIME: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?"
 
 
 def _whole(value: Any) -> Any:
+    if type(value) is Rounded:
+        raise ValueError(f"is not whole, and rounds to {int(value)}: write it with at most 15 digits")
     # To JSON Schema 1.0 is an integer, and RFC 8785 writes both alike.
     return int(value) if type(value) is float and value.is_integer() else value
 

@@ -31,7 +31,7 @@ from service.api.payloads import (
 )
 from service.api.snapshot import KINDS
 from service.api.types.base import loaded
-from service.intake import Item, ingest, require_batch, require_key, require_writer
+from service.intake import Item, ingest, require_batch, require_key, require_no_principal, require_writer
 from service.ledger import Idempotency, Refusal, Result
 
 Ask = Info[Context, Any]
@@ -81,6 +81,7 @@ class Mutation:
         context = info.context
         try:
             principal = require_writer(context.principal)
+            require_no_principal(context.index.keys, input.slug, principal)
             idempotency = _idempotency("registerSource", input)
             answer = await context.index.ledger.handle([source_command(input)], principal, idempotency)
             outcome = answer.results[0]

@@ -190,6 +190,24 @@ class TestWriting:
         assert (await asked(client, query, id=made["digest"])).json()["data"]["run"]["source"]["slug"] == "heron"
 
 
+    async def test_no_source_is_registered_under_the_name_of_a_principal(
+        self, served: tuple[Site, httpx.AsyncClient]
+    ) -> None:
+        """Runs that the principal sends for itself would pass for that source's."""
+        on, client = served
+        on.key(Scope.INGEST)
+        _, admin = on.key(Scope.ADMIN, principal="stork")
+        mutation = """mutation ($slug: String!) {
+          registerSource(input: {slug: $slug, name: "A board", kind: "leaderboard", idempotencyKey: "k"}) {
+            __typename ... on UserError { code path }
+          }
+        }"""
+        refused = (await asked(client, mutation, admin, slug="heron")).json()["data"]["registerSource"]
+        assert refused == {"__typename": "Conflict", "code": "SOURCE_NOT_YOURS", "path": "input.slug"}
+        taken = (await asked(client, mutation, admin, slug="heron-board")).json()["data"]["registerSource"]
+        assert taken["__typename"] == "RegisterSourceSuccess"
+
+
 class TestTheDemo:
     @pytest.fixture
     async def demo(self, tmp_path: Path) -> AsyncIterator[tuple[Site, httpx.AsyncClient]]:

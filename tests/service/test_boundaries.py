@@ -163,10 +163,13 @@ async def test_unknown_fields_end_validation_after_ten(served: Served) -> None:
     assert len(given.json()["errors"]) <= 51
 
 
-NINE = "{nodes(ids: [%s]){id}}" % ", ".join(f'"{number:08}"' for number in range(9))
+IDS = ", ".join(f'"{number:08}"' for number in range(9))
+NINE = f"{{nodes(ids: [{IDS}]){{id}}}}"
 
 
-@pytest.mark.parametrize(("module", "name", "query"), [(paging, "count", "{runs{totalCount}}"), (identities, "matches", NINE)])
+@pytest.mark.parametrize(
+    ("module", "name", "query"), [(paging, "count", "{runs{totalCount}}"), (identities, "matches", NINE)]
+)
 async def test_a_query_out_of_time_lets_go_of_the_reader_s_thread(
     served: Served, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, query: str
 ) -> None:

@@ -41,6 +41,7 @@ def refusal(text: str | bytes) -> Problem:
         (".5", 0.5),
         ("1.", 1.0),
         ("1e3", 1000.0),
+        ("100000000000000000000", 1e20),
         ("-2.5E-3", -0.0025),
         # what YAML 1.1, or a helpful library, would make something else of
         ("NO", "NO"),
@@ -259,7 +260,7 @@ JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(2**53) + 1, 2**53 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not 2**53 <= abs(number) < 1e17)
     | st.text("ab:# -{}[]\"'\\~0.é\n\t"),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab:# é", max_size=5), inner, max_size=4),
     max_leaves=12,

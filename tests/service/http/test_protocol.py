@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.http.protocol import MAX_HEAD_BYTES, BoundedProtocol
+from service.limits import Limits
 from tests.service.http.serving import serving
 from tests.service.http.test_hostile_requests import connect
 from tests.service.http.tiny import tiny_app
@@ -22,7 +23,7 @@ class Hasty(BoundedProtocol):
 @pytest.fixture(scope="module")
 def hasty_url() -> Iterator[str]:
     """A server that waits for a head 0.2 seconds."""
-    with serving(tiny_app(), http=Hasty) as url:
+    with serving(tiny_app(Limits(seconds=0.5)), http=Hasty) as url:
         yield url
 
 
