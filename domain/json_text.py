@@ -38,8 +38,8 @@ SHOWN_CHARACTERS: Final = 60
 # int() refuses thousands of digits; a literal of this many is out of range whatever follows.
 _MAX_DIGITS: Final = 400
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_$-]+\Z")
-# Canonical JSON writes whole floats below 1e21 without an exponent. From here on they are padded with zeros, which tells
-# them from integers that somebody counted; below, one can't be told from the other.
+# Canonical JSON writes whole floats below 1e21 without an exponent. From here on they are padded with zeros, which
+# tells them from integers that somebody counted; below, one can't be told from the other.
 _FIRST_PADDED: Final = 1e17
 _NUMBER_REMEDY: Final = f"keep integers within ±{MAX_INTEGER} and floats finite, or write the value as text"
 
@@ -69,7 +69,8 @@ def check_tree(tree: Json, document: str = "") -> None:
     """Refuse what no document may hold, naming the fields, in the order of the document.
 
     :raises InvalidInput: DOCUMENT_TOO_LARGE (nested deeper than 64), NUMBER_OUT_OF_RANGE (an integer of 2^53 or more in
-        magnitude, or a float that reads as one in canonical JSON; NaN, an infinity), INVALID_TEXT (half a surrogate pair, text that is not NFC; keys too).
+        magnitude, or a float that reads as one in canonical JSON; NaN, an infinity), INVALID_TEXT (half a surrogate
+        pair, text that is not NFC; keys too).
     """
     raise_if_any(problem.within(document) for problem in islice(_tree_problems(tree), MAX_PROBLEMS))
 

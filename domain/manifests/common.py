@@ -32,7 +32,8 @@ STRICT: Final = ConfigDict(extra="forbid", strict=True)
 _STEP: Final = 64
 
 # Control characters, and the ones that reorder the text after them (U+202A to U+202E, U+2066 to U+2069).
-LINE_PATTERN: Final = r"^[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
+NOT_ON_A_LINE: Final = r"\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069"
+LINE_PATTERN: Final = f"^[^{NOT_ON_A_LINE}]*$"
 PROSE_PATTERN: Final = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
 _ON_ONE_LINE: Final = "text on one line, without control or direction-changing characters"
 _PROSE: Final = "text, without control characters but line breaks and tabs, and without direction-changing ones"

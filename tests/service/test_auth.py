@@ -189,7 +189,6 @@ class TestWriting:
         query = "query ($id: ID!) { run(id: $id) { source { slug } } }"
         assert (await asked(client, query, id=made["digest"])).json()["data"]["run"]["source"]["slug"] == "heron"
 
-
     async def test_no_source_is_registered_under_the_name_of_a_principal(
         self, served: tuple[Site, httpx.AsyncClient]
     ) -> None:

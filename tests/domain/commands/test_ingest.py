@@ -249,3 +249,24 @@ def test_who_sent_a_run_in_may_name_it_anew() -> None:
     named = msgspec.structs.replace(bundle(), aliases=(("another-name", only_run(facts).digest),))
     added = Ingest(bundle=named).decide(World(streams), heron()).facts
     assert kinds(added) == ["AliasClaimed"]
+
+
+@pytest.mark.parametrize(
+    "alias",
+    ["source/tern-board", "hardware/h100", "run/x", "abcdef0123@5", "my run@12", "0123abcd", f"sha256:{'a' * 64}"],
+)
+def test_an_alias_that_reads_like_an_id_of_this_index_is_refused(alias: str) -> None:
+    named = msgspec.structs.replace(bundle(), aliases=((alias, only_run(decided(bundle())[0]).digest),))
+    assert refused(named).problems[0].path == "record.aliases"
+
+
+@pytest.mark.parametrize("alias", ["flashinfer/gemm", "mail@example.org", "sources/x", "v1@5.0", "abcdefg"])
+def test_other_aliases_are_not(alias: str) -> None:
+    named = msgspec.structs.replace(bundle(), aliases=((alias, only_run(decided(bundle())[0]).digest),))
+    assert decided(named)[1].aliases == (alias,)
+
+
+def test_one_that_was_claimed_before_that_was_a_rule_still_stands() -> None:
+    digest = only_run(decided(bundle())[0]).digest
+    named = msgspec.structs.replace(bundle(), aliases=(("source/tern-board", digest),))
+    assert decided(named, AliasClaimed(alias="source/tern-board", target=digest))[1].aliases == ()
