@@ -49,4 +49,4 @@ def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> Non
     put(db, "workloads", "digest", row, event.position)
 
 
-READ_MODEL = ReadModel("workloads", 1, DDL, {ManifestRegistered: _registered})
+READ_MODEL = ReadModel("workloads", 2, DDL, {ManifestRegistered: _registered})

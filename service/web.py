@@ -140,8 +140,9 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
             Route("/graphql", _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
-            Route("/runs/{id:str}", _handler("run")),
-            Route("/runs/{id:str}/at/{position:str}", _handler("run")),
+            # Aliases that other indexes gave may hold slashes.
+            Route("/runs/{id:path}/at/{position:str}", _handler("run")),
+            Route("/runs/{id:path}", _handler("run")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),

@@ -145,6 +145,10 @@ class TestIngest:
             ("application/json", {"Idempotency-Key": ""}, 400, "INVALID_VALUE"),
             ("application/json", {"Idempotency-Key": "x" * 129}, 400, "INVALID_VALUE"),
             ("text/plain", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/json; charset=utf-16", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/yaml; charset=latin-1", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/json", {"Content-Encoding": "gzip"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/jsonl", {"Content-Encoding": "zstd"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
             ("application/x-www-form-urlencoded", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
         ],
     )
