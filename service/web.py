@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -36,6 +37,15 @@ from service.settings import Settings
 WRITER_BODY = 5 * 1024 * 1024
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics", static.PATH.partition("{")[0])
 """Beginnings of paths that take no key and count for no limit."""
+
+
+class AliasConvertor(PathConvertor):
+    """Any id: aliases that other indexes gave may hold slashes."""
+
+    regex = ".+"
+
+
+register_url_convertor("alias", AliasConvertor())
 
 MIN_POSITION = "x-kernelindex-min-position"
 
@@ -140,9 +150,8 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
             Route("/graphql", _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
-            # Aliases that other indexes gave may hold slashes.
-            Route("/runs/{id:path}/at/{position:str}", _handler("run")),
-            Route("/runs/{id:path}", _handler("run")),
+            Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
+            Route("/runs/{id:alias}", _handler("run")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),

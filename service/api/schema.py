@@ -49,7 +49,7 @@ VALUES_TO_INGEST: Final = 60_000
 
 
 def _max_cost(context: Context) -> int:
-    return COST_WITH_KEY if context.principal else LIMITS.cost
+    return COST_WITH_KEY if context.caller.has_key else LIMITS.cost
 
 
 def _max_values(context: Context) -> int:

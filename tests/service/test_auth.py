@@ -213,6 +213,13 @@ class TestTheDemo:
         async with site(tmp_path, demo=True) as served:
             yield served
 
+    async def test_shows_the_limits_of_a_reader_without_a_key(self, demo: tuple[Site, httpx.AsyncClient]) -> None:
+        """What works here must not be refused by a public index."""
+        _, client = demo
+        answer = (await asked(client, "{ rateLimit { limit } }")).json()
+        assert answer["extensions"]["cost"]["limit"] == 1_000
+        assert answer["data"]["rateLimit"]["limit"] == 600
+
     async def test_takes_writes_without_a_key_on_this_machine(self, demo: tuple[Site, httpx.AsyncClient]) -> None:
         _, client = demo
         assert (await asked(client, INGEST, input=a_run())).json()["data"]["ingestRun"]["created"]
@@ -277,7 +284,7 @@ def test_headers_that_are_no_names_are_not_at_home(host: str, origin: str | None
 
 
 class TestBodies:
-    """DESIGN section 10: 256 KiB, and 5 MiB where the key may ingest."""
+    """256 KiB, and 5 MiB where the key may ingest."""
 
     @staticmethod
     async def post(client: httpx.AsyncClient, path: str, size: int, headers: dict[str, str]) -> int:

@@ -1,10 +1,15 @@
 """The head of a request over a real socket: bounded in size and in time, whatever trickles or never ends."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 
 import pytest
+from starlette.requests import Request
+from starlette.types import Message
 
+from service.errors_out import Refused, status_of
+from service.http.body import read_body
 from service.http.protocol import MAX_HEAD_BYTES, BoundedProtocol
 from service.limits import Limits
 from tests.service.http.serving import serving
@@ -126,6 +131,17 @@ def test_an_answer_may_take_longer_than_its_head(hasty_url: str) -> None:
     with connect(hasty_url) as connection:
         connection.sendall(GET.replace(b"hello", b"slow") + b"Connection: close\r\n\r\n")
         assert b"HTTP/1.1 408" not in received(connection)
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for_either() -> None:
+    async def receive() -> Message:
+        await asyncio.sleep(60)
+        raise AssertionError("nobody should wait so long")
+
+    request = Request({"type": "http", "headers": [(b"content-length", b"10")]}, receive)
+    with pytest.raises(Refused, match=r"within 0\.05 seconds") as caught:
+        await read_body(request, 100, seconds=0.05)
+    assert status_of(caught.value) == 408
 
 
 def test_what_is_no_http_has_a_coded_error(base_url: str) -> None:
