@@ -37,7 +37,15 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The table that shows manifests of a kind."""
 
-KEYS: Final[Mapping[str, str]] = {"rankings": "comparison_key", "hardware": "slug", "sources": "slug"}
+KEYS: Final[Mapping[str, str]] = {
+    "rankings": "comparison_key",
+    "hardware": "slug",
+    "sources": "slug",
+    "runners": "runner",
+    "reruns": "rerun",
+    "attestations": "attestation",
+    "issues": "issue",
+}
 """What documents of a table are found by, where that is not a digest."""
 
 
