@@ -6,6 +6,7 @@ of a list, with ``cutLists`` to say how many there are, and 4,000 characters of 
 The manifest itself is kept and served whole.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 MOST_ENTRIES: Final = 100
@@ -15,20 +16,26 @@ MOST_CHARACTERS: Final = 4_000
 
 def bounded(doc: dict[str, Any]) -> dict[str, Any]:
     """The document within its bounds: the same one where it is, else with ``cutLists``."""
-    if not any(map(_is_beyond, doc.values())):
+    if not _is_beyond(doc.values()):
         return doc
     cut: list[dict[str, Any]] = []
     shown = {name: _shown(value, name, cut) for name, value in doc.items()}
     return shown | {"cutLists": cut[:MOST_ENTRIES]}
 
 
-def _is_beyond(value: Any) -> bool:
-    kind = type(value)
-    if kind is list:
-        return len(value) > MOST_ENTRIES or any(map(_is_beyond, value))
-    if kind is dict:
-        return any(map(_is_beyond, value.values()))
-    return kind is str and len(value) > MOST_CHARACTERS
+def _is_beyond(values: Iterable[Any]) -> bool:
+    # Every document passes here whenever it is written: one call for each container, not for each value.
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if len(value) > MOST_CHARACTERS:
+                return True
+        elif kind is list:
+            if len(value) > MOST_ENTRIES or _is_beyond(value):
+                return True
+        elif kind is dict and _is_beyond(value.values()):
+            return True
+    return False
 
 
 def _shown(value: Any, path: str, cut: list[dict[str, Any]]) -> Any:
