@@ -157,8 +157,9 @@ class KeyStore:
         return key.denial(self._now()) if key else Denial.UNKNOWN
 
     def is_principal(self, slug: str) -> bool:
-        """Whether a key was ever made for a principal of this name."""
-        return bool(self._database.look("SELECT 1 FROM keys WHERE principal = ? LIMIT 1", slug))
+        """Whether a key was ever made for a principal of this name, or it is the index itself."""
+        known = self._database.look("SELECT 1 FROM keys WHERE principal = ? LIMIT 1", slug)
+        return slug in (LOCAL.id, ANONYMOUS) or bool(known)
 
     def _check_names(self, principal: str, sources: Collection[str] | None, registered: Collection[str]) -> None:
         others = [key for key in self.listed() if key.principal != principal]

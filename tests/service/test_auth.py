@@ -201,8 +201,9 @@ class TestWriting:
             __typename ... on UserError { code path }
           }
         }"""
-        refused = (await asked(client, mutation, admin, slug="heron")).json()["data"]["registerSource"]
-        assert refused == {"__typename": "Conflict", "code": "SOURCE_NOT_YOURS", "path": "input.slug"}
+        for slug in ("heron", "local", "anonymous"):
+            refused = (await asked(client, mutation, admin, slug=slug)).json()["data"]["registerSource"]
+            assert refused == {"__typename": "Conflict", "code": "SOURCE_NOT_YOURS", "path": "input.slug"}
         taken = (await asked(client, mutation, admin, slug="heron-board")).json()["data"]["registerSource"]
         assert taken["__typename"] == "RegisterSourceSuccess"
 
