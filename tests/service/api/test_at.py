@@ -101,7 +101,7 @@ class TestMoments:
         assert await position_at(index, time=in_text(START + timedelta(seconds=1.999999))) == first
         assert await position_at(index, time="2026-09-01T12:00:01.999999999Z") == first
         assert await position_at(index, time="2026-09-01T12:00:00.999999999Z") == OPENED
-        assert await position_at(index, time="2026-09-01T12:00Z") == 3
+        assert await position_at(index, time="2026-09-01T12:00Z") == OPENED
         assert await position_at(index, time=in_text(START + timedelta(seconds=2))) == head
 
     async def test_between_the_last_event_and_now_is_the_head(self, index: Index, first: int) -> None:
