@@ -18,7 +18,7 @@ from projections.model import Doc, documents
 from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
-from projections.views import Views
+from projections.views import Views, never
 from service.api.standings import Standings
 
 ON_LOOP: Final = 8
@@ -68,6 +68,7 @@ class Snapshot:
         *,
         pinned: bool,
         pinned_at: Callable[[int, str], "Snapshot"],
+        given_up: Callable[[], bool] = never,
     ) -> None:
         self.position = save.position
         self.known_at = save.known_at
@@ -77,11 +78,12 @@ class Snapshot:
         self.pinned_at = pinned_at
         self._views = views
         self._standings = standings
+        self._given_up = given_up
         self._loaders: dict[str, Loader] = {}
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
-        return await self._views.read(query)
+        return await self._views.read(query, self._given_up)
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""
@@ -178,7 +180,7 @@ class Snapshot:
         return loader
 
     async def _run(self, query: Callable[[sqlite3.Connection], Any], size: int) -> Any:
-        return self._views.peek(query) if size <= ON_LOOP else await self._views.read(query)
+        return self._views.peek(query) if size <= ON_LOOP else await self.read(query)
 
     def _documents_of(self, table: str) -> Query:
         def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
@@ -200,5 +202,5 @@ class Snapshot:
         return found
 
     async def _load_standings(self, keys: list[str]) -> list[Standing | None]:
-        found = await self._standings.of(keys, self.position)
+        found = await self._standings.of(keys, self.position, self._given_up)
         return [found.get(key) for key in keys]
