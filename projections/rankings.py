@@ -23,6 +23,7 @@ CREATE TABLE rankings (
 CREATE INDEX rankings_operation ON rankings (operation);
 CREATE INDEX rankings_workload ON rankings (workload);
 CREATE INDEX rankings_hardware ON rankings (hardware);
+CREATE INDEX rankings_from ON rankings (from_position, comparison_key);
 """
 
 

@@ -110,6 +110,14 @@ class Follower:
         async with asyncio.timeout(timeout_s), self._advanced:
             await self._advanced.wait_for(lambda: self.head.position >= position or self.failure)
 
+    async def beyond(self, position: int) -> Save:
+        """Wait, for as long as it takes, until the views reflect a later position. Raises what stopped the follower."""
+        async with self._advanced:
+            await self._advanced.wait_for(lambda: self.head.position > position or self.failure)
+        if self.failure:
+            raise self.failure
+        return self.head
+
     async def _follow(self) -> None:
         while True:
             try:

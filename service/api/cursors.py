@@ -2,7 +2,8 @@
 
 A page cursor holds the snapshot in which the paging began, so that pages fit together however much is written
 meanwhile.
-A log cursor is a place in one log; one of another log, or of the future, is an error, never silence.
+A log cursor is a place in one log; one of another log, or of the future, is an error, never silence. Where many things
+happen at one position it holds the key of the last one as well.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -13,6 +14,7 @@ import msgspec
 
 from domain.errors import ErrorCode, InvalidInput
 from domain.identity import canonical_json
+from projections.happenings import ALL, Place
 
 
 class PageCursor(msgspec.Struct, frozen=True, array_like=True):
@@ -26,6 +28,7 @@ class PageCursor(msgspec.Struct, frozen=True, array_like=True):
 class _LogCursor(msgspec.Struct, frozen=True, array_like=True):
     log_id: str
     position: Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
+    key: Annotated[str, msgspec.Meta(max_length=100)] = ALL
 
 
 _PAGE: Final = msgspec.json.Decoder(PageCursor)
@@ -58,22 +61,27 @@ def decode(text: str, listing: str, head: int, path: str) -> PageCursor:
     return cursor
 
 
-def log_cursor(log_id: str, position: int) -> str:
+def log_cursor(log_id: str, position: int, key: str = ALL) -> str:
     """The place in the log, as clients get it."""
-    return _opaque(msgspec.json.encode(_LogCursor(log_id, position)))
+    return _opaque(msgspec.json.encode([log_id, position] if key == ALL else [log_id, position, key]))
 
 
 def log_position(text: str, log_id: str, path: str) -> int:
     """The position that a log cursor stands for. Raises :class:`InvalidInput` where it is none of this log."""
+    return log_place(text, log_id, path).position
+
+
+def log_place(text: str, log_id: str, path: str) -> Place:
+    """The place that a log cursor stands for. Raises :class:`InvalidInput` where it is none of this log."""
     try:
         cursor = _LOG.decode(_bytes(text))
     except (ValueError, msgspec.DecodeError):
         raise invalid("is not a cursor of this index", path, FROM_A_STAMP) from None
-    if log_cursor(cursor.log_id, cursor.position) != text:
+    if log_cursor(cursor.log_id, cursor.position, cursor.key) != text:
         raise invalid("is not a cursor of this index", path, FROM_A_STAMP)
     if cursor.log_id != log_id:
         raise invalid("is a place in another log", path, FROM_A_STAMP)
-    return cursor.position
+    return Place(cursor.position, cursor.key)
 
 
 def _opaque(data: bytes) -> str:
