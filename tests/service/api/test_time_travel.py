@@ -5,15 +5,26 @@ second, asked as of that position, must answer the same.
 """
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from domain.bundles import Bundle, bundle_of
+from domain.commands import Ingest
+from domain.manifests import Manifest, stored_manifest
+from domain.principals import LOCAL
+from projections.digests import view_digests
+from projections.model import AS_OF
 from service.app import Index, open_index
+from service.importing.jobs import import_into
+from service.ledger import Refusal
 from service.settings import Settings
-from tests.examples import Clock, Ids
+from tests.examples import Clock, Ids, manifest
 from tests.projections.test_replay import ADOPT, carry_out, save_ends
 from tests.service.api.walking import Asking, known_ids, root_fields, unpinned, walk
 
@@ -51,3 +62,114 @@ def test_every_root_field_shows_as_of_a_position_what_it_showed_there(seed: int,
             await compare_along(index, walked, pauses, fields)
 
     asyncio.run(checked())
+
+
+PAUSES = 200
+GROUPS = """rankings(first: 5) { totalCount nodes { id size profile leader { id }
+  entries(first: 20) { nodes { rank tied value ratioToLeader run { id status evidence { level contested } } } } } }"""
+RUNS = """{ totalCount nodes { id status position title aliases unresolved comparisonKey observedAt
+  ranking { rank tied groupSize ratioToLeader eligible reasons leader { id } }
+  evidence { level contested missing reasons { fact position } } implementation { id name } operation { id aliases }
+  source { id name policy { licence } lastImport { position } } duplicates { id } } }"""
+
+
+def test_the_real_catalog_and_a_made_up_year_show_at_200_positions_what_they_showed_there(
+    shared: Path, tmp_path: Path
+) -> None:
+    """Of the catalog and what comes after it: ranks, levels, status and eligibility of every run at each position, and
+    what the API makes of them.
+    """
+    some = Random(4)
+    walked = tmp_path / "walked"
+    walked.mkdir()
+
+    async def checked() -> None:
+        async with open_index(Settings(data_dir=tmp_path), now=Clock(), new_id=Ids(), follow=False) as index:
+            file = shared / "data" / "catalog" / "catalog-2026-08-16.jsonl.zst"
+            assert (await import_into(index, [file], batch=200)).refused == []
+            await index.follower.catch_up()
+            after_import = index.follower.head.position
+            live_through(index, some)
+            await index.follower.catch_up()
+            ends = save_ends(index.log.read(0, 10**6))
+            pauses = sorted({ends[-1], *some.sample(ends[:-1], PAUSES - 1)})
+            assert len(pauses) == PAUSES
+            assert len([position for position in pauses if position > after_import]) > PAUSES / 4
+            await pause_along(index, walked, pauses, some)
+
+    asyncio.run(checked())
+
+
+async def pause_along(index: Index, folder: Path, pauses: Sequence[int], some: Random) -> None:
+    """Pause at each of these positions, and hold rows and answers against those of the views that have seen all."""
+    later, runs = Asking(index), known_ids(index)["Run"]
+    async with walk(index, folder) as way:
+        for number, position in enumerate(pauses):
+            past = await way.on_to(position)
+            for table in ("runs", "rankings", "sources", "policies"):
+                assert columns_of(index, table, position) == columns_of(past, table, position), (position, table)
+            then, listed = Asking(past), json.dumps(some.sample(runs, 20))
+            sample = f"nodes(ids: {listed}) {{ ... on Run {{ id {RANKED} }} }}"
+            for asked in (sample, *(() if number % 5 else (GROUPS, f"runs(first: 10) {RUNS}"))):
+                shown = unpinned(await later.at(position, asked), position)
+                assert shown == await then.now(asked), (position, asked)
+        assert await way.views.read(view_digests) == await index.views.read(view_digests)
+
+
+RANKED = "ranking { rank tied groupSize ratioToLeader reasons } evidence { level contested } status"
+
+
+def columns_of(index: Index, table: str, position: int) -> list[tuple[object, ...]]:
+    """What rows of a table hold at a position, without their documents."""
+    db = index.views._peeker
+    columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    kept = ", ".join(name for name in columns if name not in ("doc", "to_position"))
+    return db.execute(
+        f"SELECT {kept} FROM {table} WHERE {AS_OF} ORDER BY {columns[0]}", {"position": position}
+    ).fetchall()
+
+
+def live_through(index: Index, some: Random) -> None:
+    """A made-up year after the catalog: runs measured anew, late and early; records that resolve, are renamed, are
+    flagged; terms that change; policies adopted again, and every command that the replay of the log knows.
+    """
+    texts = index.views.peek(
+        lambda db: db.execute("SELECT digest, manifest FROM manifests WHERE kind = 'BenchmarkRun' ORDER BY digest")
+    )
+    known = [stored_manifest(text.encode(), digest) for digest, text in some.sample(texts.fetchall(), 400)]
+    operations = known_ids(index)["Operation"]
+    made_up: list[Callable[[], object]] = [
+        *(partial(record, index, *(measured_anew(one, some) for one in known[at : at + 2])) for at in range(0, 400, 2)),
+        *(partial(name, index, digest, f"renamed-{digest[7:15]}") for digest in some.sample(operations, 10)),
+        *(partial(carry_out, index, [place]) for place in range(ADOPT)),
+        partial(carry_out, index, [ADOPT]),
+    ]
+    some.shuffle(made_up)
+    for change in made_up:
+        change()
+
+
+def record(index: Index, *runs: Manifest) -> None:
+    """Take runs in as one save."""
+    results, _ = index.ledger.record([Ingest(bundle=bundle_of(one)) for one in runs], LOCAL)
+    assert not [one for one in results if isinstance(one, Refusal)]
+
+
+def name(index: Index, digest: str, alias: str) -> None:
+    """Give an operation another name, which changes what all of its implementations are called."""
+    results, _ = index.ledger.record([Ingest(bundle=Bundle(aliases=((alias, digest),)))], LOCAL)
+    assert not [one for one in results if isinstance(one, Refusal)]
+
+
+def measured_anew(run: Manifest, some: Random) -> Manifest:
+    """The same thing measured again: at another time, with another value or none, now and then of what is unknown."""
+    spec = deepcopy(run.spec)
+    spec["observedAt"] = f"2026-{some.randint(1, 12):02}-{some.randint(1, 28):02}T12:00:00Z"
+    factor = some.choice((0.5, 1, 2))
+    for measurement in spec.get("measurements", ()):
+        measurement["value"] *= factor
+    if some.random() < 0.1:
+        spec["status"] = "timeout"
+    if some.random() < 0.1:
+        spec["workloadDigest"] = f"sha256:{some.getrandbits(256):064x}"
+    return manifest("BenchmarkRun", spec)
