@@ -6,16 +6,16 @@ second, asked as of that position, must answer the same.
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from functools import partial
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Ingest
+from domain.commands import Command, Ingest, OpenDispute, ResolveDispute, RetractRun, SupersedeRun
+from domain.facts import DisputeOutcome
 from domain.manifests import Manifest, stored_manifest
 from domain.principals import LOCAL
 from projections.digests import view_digests
@@ -24,7 +24,7 @@ from service.app import Index, open_index
 from service.importing.jobs import import_into
 from service.ledger import Refusal
 from service.settings import Settings
-from tests.examples import Clock, Ids, manifest
+from tests.examples import FACTS, Clock, Ids, manifest
 from tests.projections.test_replay import ADOPT, carry_out, save_ends
 from tests.service.api.walking import Asking, known_ids, root_fields, unpinned, walk
 
@@ -41,12 +41,13 @@ async def compare_along(index: Index, folder: Path, pauses: Sequence[int], field
                 assert unpinned(shown, position) == await then.now(asked), (position, asked)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_every_root_field_shows_as_of_a_position_what_it_showed_there(seed: int, tmp_path: Path) -> None:
-    """All commands that there are, in some order, in saves of some size: together they bring about every fact."""
-    some = Random(seed)
-    order = some.sample(range(ADOPT + 1), k=ADOPT + 1)
-
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_every_root_field_shows_as_of_a_position_what_it_showed_there(shuffled: bool, tmp_path: Path) -> None:
+    """All commands that there are, in their own order they bring about every fact, in saves of some size."""
+    some = Random(1)
+    order = list(range(ADOPT + 1))
+    if shuffled:
+        some.shuffle(order)
     walked = tmp_path / "walked"
     walked.mkdir()
 
@@ -57,7 +58,9 @@ def test_every_root_field_shows_as_of_a_position_what_it_showed_there(seed: int,
                 carry_out(index, order[:size])
                 del order[:size]
             await index.follower.catch_up()
-            pauses = save_ends(index.log.read(0, 10_000))
+            log = index.log.read(0, 10_000)
+            assert shuffled or {type(one.recorded.fact) for one in log} >= {type(fact) for fact in FACTS}
+            pauses = save_ends(log)
             fields = list(root_fields(known_ids(index)))
             await compare_along(index, walked, pauses, fields)
 
@@ -130,35 +133,47 @@ def columns_of(index: Index, table: str, position: int) -> list[tuple[object, ..
 
 
 def live_through(index: Index, some: Random) -> None:
-    """A made-up year after the catalog: runs measured anew, late and early; records that resolve, are renamed, are
-    flagged; terms that change; policies adopted again, and every command that the replay of the log knows.
+    """A made-up year after the catalog: runs measured anew, late and early; runs corrected, withdrawn and disputed, and
+    disputes that end; operations renamed; policies adopted again; and every command that the replay of the log knows.
     """
     texts = index.views.peek(
         lambda db: db.execute("SELECT digest, manifest FROM manifests WHERE kind = 'BenchmarkRun' ORDER BY digest")
     )
-    known = [stored_manifest(text.encode(), digest) for digest, text in some.sample(texts.fetchall(), 400)]
-    operations = known_ids(index)["Operation"]
-    made_up: list[Callable[[], object]] = [
-        *(partial(record, index, *(measured_anew(one, some) for one in known[at : at + 2])) for at in range(0, 400, 2)),
-        *(partial(name, index, digest, f"renamed-{digest[7:15]}") for digest in some.sample(operations, 10)),
-        *(partial(carry_out, index, [place]) for place in range(ADOPT)),
-        partial(carry_out, index, [ADOPT]),
+    known = [stored_manifest(text.encode(), digest) for digest, text in some.sample(texts.fetchall(), 300)]
+    retracted, superseded, disputed = known[:30], known[30:60], known[60:90]
+    operations = some.sample(known_ids(index)["Operation"], 10)
+    spring: list[list[Command]] = [
+        *([Ingest(bundle=bundle_of(measured_anew(one, some)))] for one in known),
+        *([RetractRun(run=one.digest, reason="timed the wrong stream")] for one in retracted),
+        *(superseding(one, measured_anew(one, some)) for one in superseded),
+        *([OpenDispute(dispute=one.digest, run=one.digest, blocking=True, reason="?")] for one in disputed),
+        *([Ingest(bundle=Bundle(aliases=((f"renamed-{digest[7:15]}", digest),)))] for digest in operations),
     ]
-    some.shuffle(made_up)
-    for change in made_up:
-        change()
+    autumn: list[list[Command]] = [
+        *([Ingest(bundle=bundle_of(measured_anew(one, some)))] for one in known[:100]),
+        *(
+            [ResolveDispute(run=one.digest, dispute=one.digest, outcome=some.choice(OUTCOMES), reason="looked into")]
+            for one in disputed[:20]
+        ),
+    ]
+    for season in (spring, autumn):
+        some.shuffle(season)
+        for commands in season:
+            results, _ = index.ledger.record(commands, LOCAL)
+            assert not [one for one in results if isinstance(one, Refusal)], results
+    for place in range(ADOPT + 1):
+        carry_out(index, [place])
 
 
-def record(index: Index, *runs: Manifest) -> None:
-    """Take runs in as one save."""
-    results, _ = index.ledger.record([Ingest(bundle=bundle_of(one)) for one in runs], LOCAL)
-    assert not [one for one in results if isinstance(one, Refusal)]
+OUTCOMES = (DisputeOutcome.DISMISSED, DisputeOutcome.UPHELD)
 
 
-def name(index: Index, digest: str, alias: str) -> None:
-    """Give an operation another name, which changes what all of its implementations are called."""
-    results, _ = index.ledger.record([Ingest(bundle=Bundle(aliases=((alias, digest),)))], LOCAL)
-    assert not [one for one in results if isinstance(one, Refusal)]
+def superseding(run: Manifest, successor: Manifest) -> list[Command]:
+    """What puts another run in the place of one."""
+    return [
+        Ingest(bundle=bundle_of(successor)),
+        SupersedeRun(run=run.digest, successor=successor.digest, reason="measured again"),
+    ]
 
 
 def measured_anew(run: Manifest, some: Random) -> Manifest:
