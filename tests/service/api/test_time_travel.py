@@ -142,14 +142,14 @@ def live_through(index: Index, some: Random) -> None:
     known = [stored_manifest(text.encode(), digest) for digest, text in some.sample(texts.fetchall(), 300)]
     retracted, superseded, disputed = known[:30], known[30:60], known[60:90]
     operations = some.sample(known_ids(index)["Operation"], 10)
-    spring: list[list[Command]] = [
+    spring: list[Sequence[Command]] = [
         *([Ingest(bundle=bundle_of(measured_anew(one, some)))] for one in known),
         *([RetractRun(run=one.digest, reason="timed the wrong stream")] for one in retracted),
         *(superseding(one, measured_anew(one, some)) for one in superseded),
         *([OpenDispute(dispute=one.digest, run=one.digest, blocking=True, reason="?")] for one in disputed),
         *([Ingest(bundle=Bundle(aliases=((f"renamed-{digest[7:15]}", digest),)))] for digest in operations),
     ]
-    autumn: list[list[Command]] = [
+    autumn: list[Sequence[Command]] = [
         *([Ingest(bundle=bundle_of(measured_anew(one, some)))] for one in known[:100]),
         *(
             [ResolveDispute(run=one.digest, dispute=one.digest, outcome=some.choice(OUTCOMES), reason="looked into")]
