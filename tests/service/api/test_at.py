@@ -22,6 +22,9 @@ OPENED = 1 + len(ADOPTED_FIRST)
 """The position of a log that was only opened."""
 RANK = "{ position: stamp { position } ranking { rank groupSize leader { digest } } }"
 
+OPENED = 1 + len(ADOPTED_FIRST)
+"""Where the opening of the log ends."""
+
 
 def in_text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
