@@ -18,8 +18,6 @@ from tests.service.api.test_ids import ARTIFACT, GROUP, NODES
 
 HERON, STORK = run_of(100), run_of(90, by="stork")
 AT = "query($asOf: AsOf!) { at(asOf: $asOf) { stamp { position asOf } } stamp { position } }"
-OPENED = 1 + len(ADOPTED_FIRST)
-"""The position of a log that was only opened."""
 RANK = "{ position: stamp { position } ranking { rank groupSize leader { digest } } }"
 
 OPENED = 1 + len(ADOPTED_FIRST)
