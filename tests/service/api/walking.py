@@ -6,6 +6,8 @@ Which fields are asked for is read from the schema, so that a new one joins in b
 import dataclasses
 import json
 import re
+import sqlite3
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import product
@@ -100,24 +102,22 @@ def unpinned(answer: dict[str, Any], position: int) -> dict[str, Any]:
 
 
 def known_ids(index: Index) -> dict[str, list[str]]:
-    """Every id that the index has, by the type of its node."""
-    queries = {
-        "Run": "SELECT DISTINCT digest FROM runs ORDER BY 1",
-        "Operation": "SELECT DISTINCT digest FROM operations ORDER BY 1",
-        "Workload": "SELECT DISTINCT digest FROM workloads ORDER BY 1",
-        "Implementation": "SELECT DISTINCT digest FROM implementations ORDER BY 1",
-        "Project": "SELECT DISTINCT digest FROM projects ORDER BY 1",
-        "Condition": "SELECT DISTINCT digest FROM conditions ORDER BY 1",
-        "RecordedArtifact": "SELECT DISTINCT digest FROM artifacts ORDER BY 1",
-        "Ranking": "SELECT DISTINCT comparison_key FROM rankings ORDER BY 1",
-        "Hardware": "SELECT DISTINCT 'hardware/' || slug FROM hardware ORDER BY 1",
-        "Source": "SELECT DISTINCT 'source/' || slug FROM sources ORDER BY 1",
-        "alias": "SELECT alias FROM aliases ORDER BY 1",
-    }
-    return {
-        kind: [id_ for (id_,) in index.views.peek(lambda db, sql=query: db.execute(sql).fetchall())]  # type: ignore[misc]
-        for kind, query in queries.items()
-    }
+    """Every id that the index has, by the type of its node, and every alias."""
+
+    def query(db: sqlite3.Connection) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {
+            "alias": [alias for (alias,) in db.execute("SELECT alias FROM aliases ORDER BY 1")]
+        }
+        with_documents = """SELECT held.name FROM sqlite_schema AS held, pragma_table_info(held.name) AS columns
+          WHERE held.type = 'table' AND columns.name = 'doc' ORDER BY 1"""
+        for (table,) in db.execute(with_documents).fetchall():
+            listed = f"SELECT DISTINCT doc ->> '$.\"@type\"', doc ->> '$.id' FROM {table} ORDER BY 2"
+            for kind, id_ in db.execute(listed):
+                if id_ is not None:
+                    found.setdefault(kind, []).append(id_)
+        return found
+
+    return index.views.peek(query)
 
 
 def root_fields(ids: dict[str, list[str]], depth: int = 3) -> Iterator[str]:
@@ -161,14 +161,14 @@ def _value(field: str, argument: str, of: GraphQLArgument, ids: dict[str, list[s
 
 def _literal(field: str, argument: str, ids: dict[str, list[str]]) -> str:
     """A value for an argument of a root field; a new argument that has none here fails its test."""
-    everything = [id_ for kind in ids.values() for id_ in kind[:3]]
-    kind = {"run": "Run", "node": "Run"}.get(field, field.capitalize())
-    first = {kind: known[0] if known else NOTHING for kind, known in ids.items()}
+    everything = [id_ for kind in ids.values() for id_ in kind[:2]]
+    kind = {"node": "Run", "workload": "WorkloadCase"}.get(field, field.capitalize())
+    first = defaultdict(lambda: NOTHING, {kind: known[0] for kind, known in ids.items() if known})
     values: dict[str, Any] = {
-        "id": first.get(kind, first["Run"]),
-        "ids": everything if field == "nodes" else ids["Run"][:2],
+        "id": first[kind],
+        "ids": everything if field == "nodes" else ids.get("Run", [NOTHING])[:2],
         "comparisonKey": first["Ranking"],
-        "workload": first["Workload"],
+        "workload": first["WorkloadCase"],
         "slug": first["Hardware"].partition("/")[2] if field == "hardware" else "rmsnorm-h4096",
         "text": "rmsnorm",
         "position": 3,
