@@ -19,23 +19,25 @@ Fact: TypeAlias = tuple[str, str, Any]
 class Told(msgspec.Struct, kw_only=True):
     """What a source is told besides the document.
 
-    ``now`` is the instant that no observation can be after, with milliseconds and ``Z``; ``revision`` is the commit that
-    the files were taken at. ``facts`` are by source (empty: whatever the source), kind and name.
+    ``now`` is the instant that no observation can be after, with milliseconds and ``Z``; ``revision`` is the commit
+    that the files were taken at. ``facts`` are by source (empty: whatever the source), kind and name. ``beside`` are
+    the operations that files in the document's own folder describe.
     """
 
     now: str
     revision: str | None = None
     facts: dict[tuple[str, str, str], Any] = {}
+    beside: tuple[Part, ...] = ()
 
     def fact(self, source: str, kind: str, name: str) -> Any:
         """What is known under this name, or None."""
         found = self.facts.get((source, kind, name))
         return self.facts.get(("", kind, name)) if found is None else found
 
-    def only(self, source: str, kind: str) -> Any:
-        """The one thing of this kind that the source was told of; None where there is none or more than one."""
-        found = [value for (of, what, _), value in self.facts.items() if (of, what) == (source, kind)]
-        return found[0] if len(found) == 1 else None
+    def only_operation(self, source: str) -> Part | None:
+        """The one operation that a document which names none can be about; None where that is open."""
+        known = self.beside or [one for (of, kind, _), one in self.facts.items() if (of, kind) == (source, "operation")]
+        return known[0] if len(known) == 1 else None
 
     def operation(self, source: str, *names: str) -> Part | None:
         """The operation under the first of these names that is known."""
@@ -48,9 +50,9 @@ class Told(msgspec.Struct, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A bundle as anyone could send it in. ``row`` is the source's own name for the record (``submission/17401``).
+    """A bundle as anyone could send it in. ``row`` is the external id that its run has here, where it has a run.
 
-    ``log`` is text whose digest the run names as its log.
+    ``operation`` is the digest of the operation; ``log`` is text whose digest the run names as its log.
     """
 
     bundle: Mapping[str, Json]
@@ -64,26 +66,27 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
 
     row: str
     problems: tuple[Problem, ...]
-    operation: str = ""
 
 
 class Skipped(msgspec.Struct, frozen=True):
     """A row that is no record of ours, and why: it is counted, not listed."""
 
     why: str
-
-
-class Withdrawn(msgspec.Struct, frozen=True, kw_only=True):
-    """A record that the source has disqualified, under the external id that it has here."""
-
-    external_id: str
-    reason: str
-    operation: str = ""
     row: str = ""
 
 
+class Withdrawn(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that the source has disqualified."""
+
+    row: str
+    reason: str
+
+
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """The source has ``rows`` rows about this operation (a digest). What is not among them, it has removed."""
+    """The rows of this document are all about this operation (a digest), of which the source has ``rows`` in all.
+
+    Where an import brings so many, a record here that is not among them was removed by the source.
+    """
 
     operation: str
     rows: int
@@ -105,9 +108,10 @@ def _tells_nothing(document: Document, told: Told) -> Iterator[Fact]:  # noqa: A
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """One upstream format. ``slug`` names the source whose records these are.
 
-    ``version`` is raised whenever the same document gives other records. ``recognises`` is true of documents that can be
-    of no other source; ``resembles`` of all that this one can read. ``learn`` says what a document tells about
+    ``version`` is raised whenever the same document gives other records. ``recognises`` is true of documents that can
+    be of no other source, ``resembles`` of all that this one can read. ``learn`` says what a document tells about
     others; ``parse`` is given all that was learned from the documents of an import, in whatever order they came.
+    ``states_total`` says that documents tell how many rows the source has (:class:`Whole`).
     """
 
     name: str
@@ -115,6 +119,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     reads: str
     needs: str = "nothing else"
+    states_total: bool = False
     conventions: tuple[str, ...] = ()
     recognises: Callable[[Document], bool]
     resembles: Callable[[Document], bool]

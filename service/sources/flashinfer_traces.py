@@ -8,6 +8,7 @@ from service.sources.traces import Dialect, Traces, kind_of, resembles
 _DATASET: Final = "https://huggingface.co/datasets/flashinfer-ai/flashinfer-trace"
 _TRACES: Final = Traces(
     Dialect(
+        name="flashinfer-traces",
         slug="flashinfer-bench",
         harness={"name": "flashinfer-bench", "repository": "https://github.com/flashinfer-ai/flashinfer-bench"},
         comparator="flashinfer_bench_eval",

@@ -17,6 +17,7 @@ from service.sources.rows import each
 from service.sources.shapes import input_dtypes, sizes, tensors
 from service.sources.values import Fields, plain
 
+NAME: Final = "kernelbot"
 SLUG: Final = "gpumode-kernelbot"
 _DATASET: Final = "https://huggingface.co/datasets/GPUMODE/kernelbot-data"
 _HARNESS: Final = {
@@ -56,7 +57,9 @@ def _rows(document: Document) -> list[tuple[str, Any]]:
 
 def recognises(document: Document) -> bool:
     """Whether these are rows of submissions or of leaderboards."""
-    return any(isinstance(row, dict) and ("submission_id" in row or "gpu_types" in row) for _, row in _rows(document)[:1])
+    return any(
+        isinstance(row, dict) and ("submission_id" in row or "gpu_types" in row) for _, row in _rows(document)[:1]
+    )
 
 
 def learn(document: Document, _: Told) -> Iterator[Fact]:
@@ -85,27 +88,29 @@ def _external_id(row: dict[str, Any]) -> str:
 
 
 def _problem_name(row: dict[str, Any], told: Told) -> str | None:
-    name = row.get("problem_name") or told.fact(SLUG, "leaderboard", str(row.get("leaderboard_id")))
+    name = row.get("problem_name") or told.fact(NAME, "leaderboard", str(row.get("leaderboard_id")))
     return str(name) if name else None
 
 
 def _problem(name: str, told: Told) -> _Problem:
-    operation = told.operation(SLUG, f"gpumode-{name_of(name)}", name) or problems.known(name)
+    operation = told.operation(NAME, f"gpumode-{name_of(name)}", name) or problems.known(name)
     operation = operation or problems.named_only(name)
-    return _Problem(name, operation, told.suite(SLUG, operation) or problems.suite_named_only(name, operation.digest))
+    return _Problem(name, operation, told.suite(NAME, operation) or problems.suite_named_only(name, operation.digest))
 
 
 def _submission(row: Fields, told: Told) -> Iterator[Parsed]:
     if row.get("run_mode") not in (None, "leaderboard"):
-        yield Skipped("runs that are not ranked ones")
+        yield Skipped("runs that are not ranked ones", _external_id(row.tree))
         return
     if row.get("run_passed") is False:
-        yield Skipped("runs that did not pass")
+        yield Skipped("runs that did not pass", _external_id(row.tree))
         return
     name = _problem_name(row.tree, told)
     if name is None:
         remedy = "import the leaderboards with it, or name their file with --kernel"
-        raise row.fault("leaderboard_id", f"leaderboard {row.get('leaderboard_id')} is not known by name", remedy=remedy)
+        raise row.fault(
+            "leaderboard_id", f"leaderboard {row.get('leaderboard_id')} is not known by name", remedy=remedy
+        )
     yield from _Submission(row, _problem(name, told), told).parse()
 
 
@@ -147,7 +152,7 @@ class _Submission:
             yield self._benchmark(result, number)
 
     def _scored(self) -> Record:
-        measured = {"metric": "score", "unit": "s", "statistic": "geomean", "value": self._score}
+        measured: dict[str, Json] = {"metric": "score", "unit": "s", "statistic": "geomean", "value": self._score}
         return self._record(
             self._problem.suite,
             "geomean",
@@ -170,11 +175,14 @@ class _Submission:
             latency["maximum"] = result.nanoseconds(f"{key}.worst", "ns")
         _in_order(result, key, latency)
         runs = result.integer(f"{key}.runs") if result.get(f"{key}.runs") is not None else None
-        outcome: dict[str, Json] = {
-            "timing": {"primaryStatistic": "mean", "latencyNs": latency, **given(samples=runs)}
-        }
+        outcome: dict[str, Json] = {"timing": {"primaryStatistic": "mean", "latencyNs": latency, **given(samples=runs)}}
         if result.get(f"{key}.std") is not None:
-            scatter = {"metric": "latency", "unit": "ns", "statistic": "std", "value": plain(result.number(f"{key}.std"))}
+            scatter = {
+                "metric": "latency",
+                "unit": "ns",
+                "statistic": "std",
+                "value": plain(result.number(f"{key}.std")),
+            }
             outcome["measurements"] = [{**scatter, **given(sampleCount=runs)}]
         listed = "-".join(f"{axis}{size}" for axis, size in axes.items())
         return self._record(
@@ -338,7 +346,7 @@ def _environment(vendor: str, product: str, architecture: str, runner: str | Non
 
 
 SOURCE = Source(
-    name="kernelbot",
+    name=NAME,
     slug=SLUG,
     version="1",
     reads="rows of the KernelBot data set: submissions with their ranked runs, and leaderboards",
@@ -351,6 +359,7 @@ SOURCE = Source(
         "the card of run_system_info goes before the runner's name; without either the product is unspecified",
         "equal code under many names is many implementations with one source digest",
     ),
+    states_total=True,
     recognises=recognises,
     resembles=recognises,
     parse=parse,

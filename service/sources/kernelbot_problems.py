@@ -21,7 +21,7 @@ def _tensor(name: str, dtype: str, shape: list[str], layout: str) -> dict[str, A
 _FP8_MM: Final[dict[str, Any]] = {
     "family": "gemm",
     "axes": {
-        **{name: _VARIABLE for name in ("m", "n", "k", "seed")},
+        **dict.fromkeys(("m", "n", "k", "seed"), _VARIABLE),
         "k_blocks": {"role": "derived", "type": "integer", "expression": "k // 128"},
         "n_blocks": {"role": "derived", "type": "integer", "expression": "n // 128"},
     },

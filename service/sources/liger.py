@@ -8,7 +8,7 @@ from typing import Any, Final
 from domain.json_text import Json, read_json
 from domain.manifests import Kind
 from service.sources.base import Document, Noted, Parsed, Record, Skipped, Source, Told
-from service.sources.hardware import hardware
+from service.sources.hardware import Hardware, hardware
 from service.sources.manifests import Part, bundle, given, name_of, part
 from service.sources.rows import each
 from service.sources.shapes import dtype
@@ -37,7 +37,7 @@ def _external_id(row: dict[str, Any]) -> str:
 
 def _row(row: Fields, told: Told) -> Iterator[Parsed]:
     if row.text("metric_name") != "speed":
-        yield Skipped(f"measurements of {row.text('metric_name')}")
+        yield Skipped(f"measurements of {row.text('metric_name')}", _external_id(row.tree))
         return
     if row.text("metric_unit") != "ms":
         raise row.fault("metric_unit", f"speed in {row.text('metric_unit')}, where milliseconds are written")
@@ -67,9 +67,8 @@ def _row(row: Fields, told: Told) -> Iterator[Parsed]:
 
 def _bundle(row: Fields, told: Told, operation: Part, workload: Part, environment: Part) -> dict[str, Json]:
     provider, kernel = row.text("kernel_provider"), row.text("kernel_name")
-    implementation = _implementation(
-        provider, kernel, row.text("liger_version"), operation.digest, dict(row.tree).get("gpu_name", ""), _dtypes(row)
-    )
+    revision, card = (row.text("liger_version"), hardware(row.text("gpu_name")))
+    implementation = _implementation(operation, (provider, kernel, revision), card, _dtypes(row))
     middle = row.nanoseconds("y_value_50", "ms")
     low, high = row.nanoseconds("y_value_20", "ms"), row.nanoseconds("y_value_80", "ms")
     if not low <= middle <= high:
@@ -130,9 +129,9 @@ def _axis(name: str) -> str:
     return plain if plain[:1].isalpha() else f"x_{plain}"
 
 
-def _dtypes(row: Fields) -> tuple[str, ...]:
+def _dtypes(row: Fields) -> list[str]:
     stated = dict(_configuration(row)[1]).get("dtype")
-    return (dtype(stated),) if stated else ()
+    return [dtype(stated)] if stated else []
 
 
 @lru_cache(maxsize=512)
@@ -151,27 +150,26 @@ def _operation(kernel: str, mode: str, settings: tuple[tuple[str, str], ...], ax
         },
     }
     values = [mode, *(value for _, value in settings)]
-    return part(Kind.OPERATION_SPEC, spec, name=name_of("liger", kernel, *values), title=f"{kernel} ({', '.join(values)})")
+    return part(
+        Kind.OPERATION_SPEC, spec, name=name_of("liger", kernel, *values), title=f"{kernel} ({', '.join(values)})"
+    )
 
 
-@lru_cache(maxsize=1024)
-def _implementation(
-    provider: str, kernel: str, version: str, operation: str, gpu: str, dtypes: tuple[str, ...]
-) -> Part:
-    found = hardware(gpu)
-    revision = {"version": version, "repository": _REPOSITORY} if provider.startswith("liger") else {
-        "version": f"as benchmarked by Liger-Kernel {version}"
-    }
+def _implementation(operation: Part, named: tuple[str, str, str], card: Hardware, dtypes: list[str]) -> Part:
+    provider, kernel, version = named
+    revision: dict[str, Json] = {"version": f"as benchmarked by Liger-Kernel {version}"}
+    if provider.startswith("liger"):
+        revision = {"version": version, "repository": _REPOSITORY}
     return part(
         Kind.IMPLEMENTATION_REVISION,
         {
             "projectRevision": revision,
-            "operation": {"specDigest": operation},
+            "operation": {"specDigest": operation.digest},
             "callable": {"language": "unknown", "symbol": provider},
             "support": {
-                "hardwareArchitectures": [found.architecture],
-                "productsTested": [found.product],
-                "dtypes": list(dtypes),
+                "hardwareArchitectures": [card.architecture],
+                "productsTested": [card.product],
+                "dtypes": dtypes,
             },
             "licensing": {},
         },
@@ -201,7 +199,9 @@ def _protocol() -> Part:
 @lru_cache(maxsize=64)
 def _environment(vendor: str, product: str, architecture: str) -> Part:
     spec = {"hardware": {"vendor": vendor, "product": product, "architecture": architecture}, "software": {}}
-    return part(Kind.EXECUTION_ENVIRONMENT, spec, name=name_of("liger", product), title=f"{product} (as Liger-Kernel names it)")
+    return part(
+        Kind.EXECUTION_ENVIRONMENT, spec, name=name_of("liger", product), title=f"{product} (as Liger-Kernel names it)"
+    )
 
 
 SOURCE = Source(

@@ -14,6 +14,7 @@ from service.sources.rows import each
 from service.sources.shapes import axes, input_dtypes, parameters, sizes, tensors
 from service.sources.values import Fields, plain
 
+NAME: Final = "sol-leaderboard"
 SLUG: Final = "sol-execbench"
 _KERNELS_URL: Final = "https://research.nvidia.com/benchmarks/sol-execbench/api/kernels"
 _COMPARATOR: Final = "sol_execbench_eval"
@@ -54,7 +55,7 @@ def parse(document: Document, told: Told) -> Iterator[Parsed]:
 
 
 def _external_id(row: dict[str, Any]) -> str:
-    return f"submission/{row.get('id')}"
+    return str(row.get("id"))
 
 
 def _operation(kernel: Fields) -> Part:
@@ -94,9 +95,7 @@ def _suite(kernel: Fields, operation: Part) -> Part:
         "aggregation": {"metric": "latency", "statistic": "mean"},
     }
     name = kernel.text("name")
-    return part(
-        Kind.WORKLOAD_SUITE, spec, name=f"{name_of(name)[:194]}-suite", title=f"SOL workload suite: {name}"
-    )
+    return part(Kind.WORKLOAD_SUITE, spec, name=f"{name_of(name)[:194]}-suite", title=f"SOL workload suite: {name}")
 
 
 def _kernel(kernel: Fields) -> Iterator[Parsed]:
@@ -110,31 +109,24 @@ def _kernel(kernel: Fields) -> Iterator[Parsed]:
             "correctness": {"comparator": _COMPARATOR},
         }
         listed = ", ".join(f"{axis}={size}" for axis, size in case.items())
-        workload = part(
-            Kind.WORKLOAD_CASE, spec, name=f"{name_of(name)[:191]}-{id_[:8]}", title=f"{name} · {listed}"
-        )
+        workload = part(Kind.WORKLOAD_CASE, spec, name=f"{name_of(name)[:191]}-{id_[:8]}", title=f"{name} · {listed}")
         yield Record(row=f"{name}/{id_}", bundle={"operation": operation.tree, "workload": workload.tree})
 
 
 def _submission(row: Fields, told: Told) -> Iterator[Parsed]:
     if row.get("type") not in (None, "kernel") or row.get("submission_mode") not in (None, "release"):
-        yield Skipped("submissions that are not a kernel's release")
+        yield Skipped("submissions that are not a kernel's release", _external_id(row.tree))
         return
-    external_id, kernel = row.text("id"), row.text("kernel_name")
-    operation = told.operation(SLUG, kernel, name_of(kernel))
     if row.get("is_disqualified"):
         reason = str(row.get("disqualification_reason") or "disqualified by the source")
-        yield Withdrawn(
-            external_id=external_id,
-            reason=reason,
-            operation=operation.digest if operation else "",
-            row=_external_id(row.tree),
-        )
+        yield Withdrawn(row=_external_id(row.tree), reason=reason)
         return
     if row.text("status") != "COMPLETED" or row.get("is_correct") is not True:
-        yield Skipped("submissions without a correct result")
+        yield Skipped("submissions without a correct result", _external_id(row.tree))
         return
-    suite = told.suite(SLUG, operation) if operation else None
+    kernel = row.text("kernel_name")
+    operation = told.operation(NAME, kernel, name_of(kernel))
+    suite = told.suite(NAME, operation) if operation else None
     if operation is None or suite is None:
         remedy = "import the kernel's own page with it, or name it with --kernel"
         raise row.fault("kernel_name", f"kernel {kernel} is not known: its axes and cases are needed", remedy=remedy)
@@ -142,7 +134,12 @@ def _submission(row: Fields, told: Told) -> Iterator[Parsed]:
 
 
 def _run(row: Fields, told: Told, operation: Part, suite: Part) -> Iterator[Parsed]:
-    gpu, user, kernel, id_ = hardware(row.text("gpu_type")), row.text("username"), row.text("kernel_name"), row.text("id")
+    gpu, user, kernel, id_ = (
+        hardware(row.text("gpu_type")),
+        row.text("username"),
+        row.text("kernel_name"),
+        row.text("id"),
+    )
     if not gpu.known:
         yield Noted(f"hardware {row.text('gpu_type')!r} is in no table of names: kept as published")
     _counts_agree(row, suite)
@@ -216,7 +213,7 @@ def _counts_agree(row: Fields, suite: Part) -> None:
 def _extent(data: Fields, told: Told) -> Iterator[Parsed]:
     """Where the pages are about one kernel, their total says how many submissions it has."""
     kernels = {str(row.get("kernel_name")) for _, row in data.rows("submissions") if isinstance(row, dict)}
-    operation = told.operation(SLUG, *kernels, *map(name_of, kernels)) if len(kernels) == 1 else None
+    operation = told.operation(NAME, *kernels, *map(name_of, kernels)) if len(kernels) == 1 else None
     if operation and data.get("total") is not None:
         yield Whole(operation=operation.digest, rows=data.integer("total"))
 
@@ -259,7 +256,7 @@ def _project(user: str) -> Part:
 
 
 SOURCE = Source(
-    name="sol-leaderboard",
+    name=NAME,
     slug=SLUG,
     version="1",
     reads="answers of the SOL-ExecBench leaderboard's API: one kernel in detail, and submissions",
@@ -271,6 +268,7 @@ SOURCE = Source(
         "an evaluation stack of another version is another protocol",
         "disqualified submissions are reported, not imported",
     ),
+    states_total=True,
     recognises=recognises,
     resembles=recognises,
     parse=parse,

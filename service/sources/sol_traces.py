@@ -7,6 +7,7 @@ from service.sources.traces import COMPARATOR, Dialect, Traces, kind_of, resembl
 
 _TRACES: Final = Traces(
     Dialect(
+        name="sol-traces",
         slug="sol-execbench",
         harness={"name": "sol-execbench", "repository": "https://github.com/NVIDIA/SOL-ExecBench"},
         comparator=COMPARATOR,

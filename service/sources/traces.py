@@ -35,6 +35,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     ``statistic`` is what the benchmark says that its latency is. ``licence`` is that of the whole data set.
     """
 
+    name: str
     slug: str
     harness: dict[str, Json]
     comparator: str
@@ -120,7 +121,7 @@ class Traces:
         return [{"url": f"{dataset}/blob/{told.revision}/{path}"}] if dataset and told.revision else []
 
     def _workload_line(self, workload: Fields, told: Told) -> Iterator[Parsed]:
-        operation = told.only(self._dialect.slug, "operation")
+        operation = told.only_operation(self._dialect.name)
         if operation is None:
             remedy = "import it with the file of its definition only, or name that with --kernel"
             raise workload.fault("uuid", "a workload alone does not say whose it is", remedy=remedy)
@@ -155,7 +156,7 @@ class Traces:
 
     def _trace(self, trace: Fields, told: Told) -> Iterator[Parsed]:
         dialect, definition = self._dialect, trace.text("definition")
-        operation = told.operation(dialect.slug, definition, name_of(definition))
+        operation = told.operation(dialect.name, definition, name_of(definition))
         if operation is None:
             remedy = "import its file with it, or name it with --kernel"
             raise trace.fault("definition", f"definition {definition} is not known", remedy=remedy)
@@ -225,10 +226,8 @@ class Traces:
             return {"measurements": [{"metric": "latency", "unit": "ns", "statistic": statistic, "value": latency}]}
         return {"timing": {"primaryStatistic": statistic, "latencyNs": {statistic: latency}}}
 
-    def _implementation(
-        self, trace: Fields, name: str, operation: Part, told: Told
-    ) -> tuple[Part, Part | None]:
-        stated = told.fact(self._dialect.slug, "solution", f"{trace.text('definition')}/{name}")
+    def _implementation(self, trace: Fields, name: str, operation: Part, told: Told) -> tuple[Part, Part | None]:
+        stated = told.fact(self._dialect.name, "solution", f"{trace.text('definition')}/{name}")
         if stated is None:
             if self._dialect.solution_needed:
                 remedy = "import its file with it, or name it with --kernel: it says whose the code is"
@@ -253,7 +252,9 @@ class Traces:
                 "operation": {"specDigest": operation.digest},
                 "callable": given(language=_language(spec), path=path, symbol=symbol or None),
                 "support": {
-                    "hardwareArchitectures": sorted({_architecture(target) for _, target in spec.rows("target_hardware")}),
+                    "hardwareArchitectures": sorted(
+                        {_architecture(target) for _, target in spec.rows("target_hardware")}
+                    ),
                     "productsTested": sorted({target.product for target in targets}),
                     "dtypes": input_dtypes(operation.spec),
                 },
@@ -371,7 +372,10 @@ def _protocol(dialect: Dialect) -> Part:
         "comparability": {"family": dialect.family},
     }
     return part(
-        Kind.BENCHMARK_PROTOCOL, spec, name=name_of(dialect.family.removesuffix("_trace"), "trace"), title=dialect.protocol_title
+        Kind.BENCHMARK_PROTOCOL,
+        spec,
+        name=name_of(dialect.family.removesuffix("_trace"), "trace"),
+        title=dialect.protocol_title,
     )
 
 
