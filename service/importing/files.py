@@ -15,7 +15,7 @@ LINES: Final = frozenset({".jsonl", ".ndjson"})
 DOCUMENTS: Final = frozenset({".json", ".yaml", ".yml"})
 TABLES: Final = frozenset({".csv"})
 COMPRESSED: Final = ".zst"
-MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
+MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """A manifest has a megabyte at most; a page of a source may hold the code of a hundred submissions."""
 
 _CHUNK: Final = 256 * 1024
@@ -135,7 +135,7 @@ class Reading:
                 yield name, heading + b"\n" + line
 
     def _whole(self, chunks: Iterable[bytes]) -> Iterator[Document]:
-        text = b""
+        text = bytearray()
         try:
             for chunk in chunks:
                 if len(text) <= MAX_DOCUMENT_BYTES:
@@ -143,7 +143,7 @@ class Reading:
         except zstandard.ZstdError as error:
             yield self._refused(f"is damaged: {error}", "fetch or compress it again")
         else:
-            yield str(self.path), text
+            yield str(self.path), bytes(text)
 
     def _refused(self, message: str, remedy: str) -> Document:
         error = InvalidInput.because(message, code=ErrorCode.MALFORMED_DOCUMENT, remedy=remedy)

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from domain.events import timestamp
 from projections import saves
 from projections.views import path_in
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
@@ -74,7 +73,7 @@ async def try_import(
 
 
 def _importer(index: Index, advance: Callable[[int], None], options: Options, batch: int = BATCH) -> Importer:
-    return Importer(index.ledger, advance=advance, batch=batch, options=options, now=timestamp(index.now()))
+    return Importer(index.ledger, advance=advance, batch=batch, options=options, now=index.now)
 
 
 @asynccontextmanager

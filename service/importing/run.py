@@ -1,6 +1,7 @@
 """Importing: files are read as a stream and recorded in batches, each batch one save."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -9,6 +10,7 @@ from domain.commands import RecordImport
 from domain.errors import Conflict, InvalidInput
 from domain.json_text import Json, read_json
 from domain.principals import LOCAL, Principal
+from service.app import utc_now
 from service.documents import read_document
 from service.importing.batches import Batches
 from service.importing.bundles import Bundles
@@ -21,7 +23,6 @@ from service.ledger import Ledger, Refusal, Result
 from service.sources.base import Source
 
 BATCH: Final = 500
-END_OF_TIME: Final = "9999-12-31T23:59:59.999999Z"
 
 
 class Stopped(Exception):
@@ -31,8 +32,8 @@ class Stopped(Exception):
 class Importer:
     """Imports files, one after the other, into one report. Its methods block: call them off the event loop.
 
-    ``advance`` is told how many bytes were read, whenever some were. ``now`` is the instant, as events write it, that
-    no observation of a source can be after.
+    ``advance`` is told how many bytes were read, whenever some were. ``now`` is the clock: no observation of a source
+    can be later.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Importer:
         advance: Callable[[int], None] = ignore,
         batch: int = BATCH,
         options: Options | None = None,
-        now: str = END_OF_TIME,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.report = Report()
         self.upstream = Upstream(options or Options(), now)

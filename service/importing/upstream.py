@@ -1,6 +1,7 @@
 """Documents in the formats of sources: told apart, read by their source, and turned into what an import records."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +11,7 @@ import msgspec
 from domain.bundles import Bundle, read_bundle
 from domain.commands import Ingest
 from domain.errors import ErrorCode, InvalidInput
+from domain.events import timestamp
 from domain.facts import ArtifactRecorded
 from domain.json_text import Json, check_tree
 from domain.manifests import Kind, Manifest, read_manifest
@@ -45,11 +47,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Upstream:
-    """The documents of one import that are in a source's own format. ``now`` is the instant at which it is made."""
+    """The documents of one import that are in a source's own format. ``now`` is asked once, when the first one is read."""
 
-    def __init__(self, options: Options, now: str) -> None:
+    def __init__(self, options: Options, now: Callable[[], datetime]) -> None:
         self.sightings = Sightings(everything=options.whole)
-        self._told = Told(now=f"{now[:23]}Z", revision=options.revision, facts={})
+        self._now = now
+        self._told = Told(now="", revision=options.revision, facts={})
         self._kernels = options.kernels
         self._forced = _named(options.source)
         self._sure: dict[Path, set[str]] = {}
@@ -126,6 +129,7 @@ class Upstream:
         """What a document of a source stands for."""
         file.importer, file.version, file.source = source.name, source.version, source.slug
         yield from self._registration(source.slug)
+        self._told.now = self._told.now or f"{timestamp(self._now())[:23]}Z"
         told = msgspec.structs.replace(self._told, beside=self._beside.get(path.parent, ()))
         with self.sightings.of(source) as sightings:
             for parsed in source.parse(tree, told):

@@ -41,10 +41,10 @@ def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
 
 def test_paths_that_give_nothing_are_told_with_a_remedy_and_keep_no_other_out(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    (tmp_path / "table.csv").touch()
+    (tmp_path / "table.xlsx").touch()
     (tmp_path / "run.json").touch()
 
-    files, problems = find([tmp_path / name for name in ("empty", "table.csv", "missing.json", "run.json")])
+    files, problems = find([tmp_path / name for name in ("empty", "table.xlsx", "missing.json", "run.json")])
 
     assert [path.name for path in files] == ["run.json"]
     assert [problem.message for problem in problems] == [
