@@ -49,6 +49,7 @@ CREATE INDEX runs_comparison_key ON runs (comparison_key);
 CREATE INDEX runs_from ON runs (from_position);
 CREATE INDEX runs_to ON runs (to_position) WHERE to_position IS NOT NULL;
 CREATE INDEX runs_source ON runs (source, external_id);
+CREATE INDEX runs_freshness ON runs (source, observed_key);
 CREATE INDEX runs_implementation ON runs (implementation);
 CREATE INDEX runs_workload ON runs (workload);
 CREATE INDEX runs_protocol ON runs (protocol);
@@ -120,6 +121,14 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
         AND other.comparison_key = one.comparison_key AND other.digest <> one.digest
       WHERE one.digest IN (SELECT value FROM json_each(:digests)) ORDER BY other.recorded_position"""  # noqa: S608
     return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
+
+
+def newest_observations(db: sqlite3.Connection, sources: list[str], position: int) -> dict[str, str]:
+    """When the newest run of each source was measured."""
+    query = f"""SELECT json_extract(doc, '$.observedAt') FROM runs WHERE source = :source AND {AS_OF}
+      ORDER BY observed_key DESC LIMIT 1"""  # noqa: S608 text is ours
+    found = {slug: db.execute(query, {"source": slug, "position": position}).fetchone() for slug in sources}
+    return {slug: row[0] for slug, row in found.items() if row}
 
 
 def changed_since(

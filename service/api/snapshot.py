@@ -92,6 +92,15 @@ class Snapshot:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
 
+    async def newest_observation(self, source: str) -> str | None:
+        """When the newest run of a source was measured."""
+
+        def query(db: sqlite3.Connection, slugs: list[str]) -> Mapping[str, str]:
+            return runs.newest_observations(db, slugs, self.position)
+
+        observed_at: str | None = await self._loader("newest observations", query).load(source)
+        return observed_at
+
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""
         loader = self._loaders.get("standings")

@@ -47,7 +47,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Upstream:
-    """The documents of one import that are in a source's own format. ``now`` is asked once, when the first one is read."""
+    """The documents of one import that are in a source's own format. ``now`` is asked once, at the first one."""
 
     def __init__(self, options: Options, now: Callable[[], datetime]) -> None:
         self.sightings = Sightings(everything=options.whole)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.errors import ErrorCode, InvalidInput
 from domain.json_text import MAX_BYTES
-from service.importing.files import Document, Reading, _split, find
+from service.importing.files import MAX_DOCUMENT_BYTES, Document, Reading, _split, find
 
 
 def read(path: Path) -> list[Document]:
@@ -140,7 +140,7 @@ def test_a_compressed_document_that_would_fill_the_memory_is_cut_off(tmp_path: P
     ((_, text),) = read(path)
 
     assert isinstance(text, bytes)
-    assert MAX_BYTES < len(text) < 40 * MAX_BYTES
+    assert MAX_DOCUMENT_BYTES < len(text) < 2.5 * MAX_DOCUMENT_BYTES
 
 
 def test_a_file_that_can_not_be_read_is_refused(tmp_path: Path) -> None:
