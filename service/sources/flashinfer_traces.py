@@ -29,7 +29,7 @@ def recognises(document: Document) -> bool:
     if kind == "definition":
         return "tags" in document
     if kind == "solution":
-        return "language" in document["spec"]
+        return "language" in (document["spec"] or {})
     correctness = (document.get("evaluation") or {}).get("correctness") if kind == "trace" else None
     return isinstance(correctness, dict) and "extra" in correctness
 

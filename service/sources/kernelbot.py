@@ -12,7 +12,7 @@ from domain.manifests import Kind
 from service.sources import kernelbot_problems as problems
 from service.sources.base import Document, Fact, Noted, Parsed, Record, Skipped, Source, Told, Whole
 from service.sources.hardware import UNKNOWN, Hardware, hardware
-from service.sources.manifests import Part, bundle, given, name_of, one_line, part, text_digest
+from service.sources.manifests import Part, bundle, given, name_of, one_line, part, text_digest, title_of
 from service.sources.rows import each
 from service.sources.shapes import input_dtypes, sizes, tensors
 from service.sources.values import Fields, plain
@@ -80,7 +80,8 @@ def parse(document: Document, told: Told) -> Iterator[Parsed]:
     yield from each(submissions, lambda row: _submission(row, told), _external_id)
     names = {_problem_name(row, told) for _, row in submissions if isinstance(row, dict)}
     if document.get("num_rows_total") and len(names) == 1 and (name := names.pop()):
-        yield Whole(operation=_problem(name, told).operation.digest, rows=int(document["num_rows_total"]))
+        total = Fields(document).integer("num_rows_total")
+        yield Whole(operation=_problem(name, told).operation.digest, rows=total)
 
 
 def _external_id(row: dict[str, Any]) -> str:
@@ -125,8 +126,9 @@ class _Submission:
         self._score = plain(row.positive(self._score_field))
         self._observed_at = row.instant("submission_time", told.now)
         self._system = row.within("run_system_info") if row.get("run_system_info") else Fields({}, row.path)
-        self._runner = None if self._system.get("gpu") else row.optional_text("runner")
-        self._published = self._system.get("gpu") or self._runner
+        card = self._system.optional_text("gpu")
+        self._runner = None if card else row.optional_text("runner")
+        self._published = card or self._runner
         self._hardware = _hardware_of(self._published)
         self._implementation = self._implemented()
         user = row.text("user_id")
@@ -197,7 +199,7 @@ class _Submission:
 
     def _workload(self, axes: dict[str, int], listed: str) -> Part:
         operation = self._problem.operation
-        title = operation.tree["metadata"].get("title", self._problem.name)
+        title = title_of(operation)
         return part(
             Kind.WORKLOAD_CASE,
             {
@@ -308,10 +310,14 @@ def _source(row: Fields) -> Json:
         size = len(code.encode("utf-8", "surrogatepass"))
         found: dict[str, Json] = {"contentDigest": text_digest(code), **given(sizeBytes=size or None)}
     elif row.get("contentDigest"):
-        found = {"contentDigest": row.text("contentDigest"), **given(sizeBytes=row.get("sizeBytes"))}
+        found = {"contentDigest": row.text("contentDigest"), **_size(row)}
     else:
         return None
     return {**found, **given(fileName=row.optional_text("file_name"))}
+
+
+def _size(row: Fields) -> dict[str, Json]:
+    return {"sizeBytes": row.integer("sizeBytes")} if row.get("sizeBytes") else {}
 
 
 def _hardware_of(published: str | None) -> Hardware:

@@ -9,7 +9,7 @@ from domain.json_text import Json, read_json
 from domain.manifests import Kind
 from service.sources.base import Document, Noted, Parsed, Record, Skipped, Source, Told
 from service.sources.hardware import Hardware, hardware
-from service.sources.manifests import Part, bundle, given, name_of, part
+from service.sources.manifests import Part, bundle, given, name_of, part, title_of
 from service.sources.rows import each
 from service.sources.shapes import dtype
 from service.sources.values import Fields
@@ -53,7 +53,7 @@ def _row(row: Fields, told: Told) -> Iterator[Parsed]:
             "correctness": {"comparator": "unspecified"},
         },
         name=name_of(operation.tree["metadata"]["name"], listed),
-        title=f"{operation.tree['metadata']['title']} · {listed}",
+        title=f"{title_of(operation)} · {listed}",
     )
     gpu = hardware(row.text("gpu_name"))
     if not gpu.known:
@@ -90,7 +90,7 @@ def _bundle(row: Fields, told: Told, operation: Part, workload: Part, environmen
             "observedAt": row.instant("timestamp", told.now),
         },
         name=name_of("liger", kernel, provider, row.text("timestamp")),
-        title=f"{provider} · {workload.tree['metadata']['title']}",
+        title=f"{provider} · {title_of(workload)}",
         labels=given(hardware=row.text("gpu_name")),
     )
     return bundle(

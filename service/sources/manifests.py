@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from unicodedata import normalize
 
 from domain.identity import API_VERSION, canonical_json, digest_of, identity_bytes
-from domain.json_text import Json
+from domain.json_text import Json, check_tree
 from domain.manifests import Kind
 
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")
@@ -27,6 +27,12 @@ class Part(NamedTuple):
         return spec
 
 
+def title_of(one: Part) -> str:
+    """The title of a manifest, else its name."""
+    metadata = one.tree["metadata"]
+    return str(metadata.get("title", metadata["name"]))
+
+
 def part(kind: Kind, spec: Mapping[str, Any], *, name: str, title: str = "", **metadata: Json) -> Part:
     """A manifest. Metadata that is empty is left out."""
     editorial = {"name": name, "title": one_line(title, 200), **metadata}
@@ -36,13 +42,21 @@ def part(kind: Kind, spec: Mapping[str, Any], *, name: str, title: str = "", **m
         "metadata": {key: value for key, value in editorial.items() if value},
         "spec": dict(spec),
     }
-    return Part(tree, digest_of(identity_bytes(API_VERSION, kind, canonical_json(spec))))
+    return Part(tree, _digest(kind, spec))
+
+
+def _digest(kind: Kind, spec: Any) -> str:
+    try:
+        return digest_of(identity_bytes(API_VERSION, kind, canonical_json(spec)))
+    except (ValueError, TypeError):
+        check_tree(spec)  # names what no document may hold
+        raise
 
 
 def stated(tree: Mapping[str, Any]) -> Part:
     """A manifest that somebody else wrote."""
     kind = Kind(tree["kind"])
-    return Part(dict(tree), digest_of(identity_bytes(API_VERSION, kind, canonical_json(tree["spec"]))))
+    return Part(dict(tree), _digest(kind, tree["spec"]))
 
 
 def manifests_in(tree: Any) -> Iterator[Part]:
@@ -70,7 +84,7 @@ def name_of(*words: str) -> str:
     """A name for metadata: lower-case letters, digits and hyphens. Text that has none of them gives its hash."""
     text = "-".join(words)
     name = _NOT_IN_NAMES.sub("-", text.lower()).strip("-")[:200].strip("-")
-    return name or sha256(text.encode()).hexdigest()[:8]
+    return name or sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def one_line(text: str, limit: int) -> str:

@@ -59,9 +59,9 @@ def _external_id(row: dict[str, Any]) -> str:
 
 
 def _operation(kernel: Fields) -> Part:
-    tags = [tag for _, tag in kernel.rows("tags")] if kernel.get("tags") else []
+    tags = kernel.texts("tags")
     spec = {
-        "family": name_of(str(tags[0])) if tags else "unspecified",
+        "family": name_of(tags[0]) if tags else "unspecified",
         "axes": axes(kernel),
         "inputs": parameters(kernel, "inputs"),
         "outputs": parameters(kernel, "outputs"),

@@ -24,7 +24,7 @@ def recognises(document: Document) -> bool:
     if kind == "definition":
         return "custom_inputs_entrypoint" in document and "tags" not in document
     if kind == "solution":
-        return "languages" in document["spec"]
+        return "languages" in (document["spec"] or {})
     correctness = (document.get("evaluation") or {}).get("correctness") if kind == "trace" else None
     return isinstance(correctness, dict) and "has_nan" in correctness
 

@@ -10,7 +10,7 @@ from domain.json_text import Json
 from domain.manifests import Kind
 from service.sources.base import Document, Fact, Noted, Parsed, Record, Skipped, Told
 from service.sources.hardware import UNKNOWN, hardware
-from service.sources.manifests import Part, bundle, given, name_of, one_line, part, prose, text_digest
+from service.sources.manifests import Part, bundle, given, name_of, one_line, part, prose, text_digest, title_of
 from service.sources.rows import each
 from service.sources.shapes import axes, input_dtypes, parameters, sizes, tensors
 from service.sources.values import Fields, plain
@@ -55,7 +55,7 @@ def kind_of(document: Document) -> str | None:
     keys = document.keys()
     if {"name", "axes", "inputs", "outputs"} <= keys:
         return "definition"
-    if {"name", "definition", "spec", "sources"} <= keys:
+    if {"name", "definition", "spec", "sources"} <= keys and isinstance(document["sources"], list):
         return "solution"
     if {"definition", "workload"} <= keys:
         return "trace"
@@ -140,7 +140,7 @@ class Traces:
                 scalars[key] = {"dtype": types.get(key, UNKNOWN), "value": _scalar(made)}
             elif key in concrete:
                 concrete[key]["data"] = {"generator": made.text("type")}
-        title = f"{operation.tree['metadata']['title']} · {', '.join(f'{a}={stated.integer(a)}' for a in stated.tree)}"
+        title = f"{title_of(operation)} · {', '.join(f'{a}={stated.integer(a)}' for a in stated.tree)}"
         return part(
             Kind.WORKLOAD_CASE,
             {
@@ -170,7 +170,7 @@ class Traces:
             yield Noted(f"hardware {published!r} is in no table of names: kept as published")
         implementation, project = self._implementation(trace, solution, operation, told)
         environment = _environment(evaluation.within("environment"))
-        log = evaluation.get("log") or ""
+        log = evaluation.text("log") if evaluation.get("log") else ""
         run = part(
             Kind.BENCHMARK_RUN,
             {
@@ -239,7 +239,7 @@ class Traces:
     def _solution(self, solution: Fields, operation: Part, told: Told) -> Part:
         dialect, spec, name = self._dialect, solution.within("spec"), solution.text("name")
         path, _, symbol = spec.text("entry_point").partition("::")
-        targets = [hardware(target) for _, target in spec.rows("target_hardware")]
+        targets = spec.texts("target_hardware")
         family = operation.spec["family"].replace("-", "_")
         where = f"solutions/{solution.text('author')}/{family}/{solution.text('definition')}/{name}.json"
         licence = given(declared=dialect.licence, concluded=dialect.licence)
@@ -252,10 +252,8 @@ class Traces:
                 "operation": {"specDigest": operation.digest},
                 "callable": given(language=_language(spec), path=path, symbol=symbol or None),
                 "support": {
-                    "hardwareArchitectures": sorted(
-                        {_architecture(target) for _, target in spec.rows("target_hardware")}
-                    ),
-                    "productsTested": sorted({target.product for target in targets}),
+                    "hardwareArchitectures": sorted({_architecture(target) for target in targets}),
+                    "productsTested": sorted({hardware(target).product for target in targets}),
                     "dtypes": input_dtypes(operation.spec),
                 },
                 "licensing": licence,
@@ -296,13 +294,13 @@ def _source(solution: Fields, entry: str) -> Json:
     for source in solution.items("sources"):
         if source.get("path") == entry and source.get("contentDigest"):
             found = {"contentDigest": source.text("contentDigest"), "fileName": entry.rpartition("/")[2]}
-            return {**found, **given(sizeBytes=source.get("sizeBytes") or None)}
+            return {**found, **({"sizeBytes": source.integer("sizeBytes")} if source.get("sizeBytes") else {})}
     return None
 
 
 def _language(spec: Fields) -> str:
-    stated = spec.get("language") or (spec.get("languages") or [UNKNOWN])[0]
-    return name_of(str(stated)).replace("-", "_")
+    stated = [spec.text("language")] if spec.get("language") else spec.texts("languages")
+    return name_of(stated[0]).replace("-", "_") if stated else UNKNOWN
 
 
 def _architecture(target: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, Final, Literal
 
 from domain.errors import ErrorCode, InvalidInput
@@ -43,7 +43,16 @@ class Fields:
             return str(value)
         if not isinstance(value, str) or not value.strip():
             raise self.fault(name, f"{shown(value)} is not text" if value else "is missing or empty")
-        return value
+        return self._encodable(name, value)
+
+    def texts(self, name: str) -> list[str]:
+        """A list of text, or none of it where there is no list."""
+        value = self.tree.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+            raise self.fault(name, f"{shown(value)} is not a list of text")
+        return [self._encodable(name, one) for one in value]
 
     def optional_text(self, name: str) -> str | None:
         """Text, or None where there is none."""
@@ -77,9 +86,12 @@ class Fields:
         return self.number(name)
 
     def nanoseconds(self, name: str, unit: Unit) -> int:
-        """A positive duration as whole nanoseconds, half even."""
-        exact = self.positive(name)
-        whole = int(exact.scaleb(_DECIMALS[unit], _EXACT).to_integral_value(ROUND_HALF_EVEN, _EXACT))
+        """A positive duration as whole nanoseconds: half even, but half up of what is in nanoseconds already.
+
+        The public catalog rounds fractions of nanoseconds up, and its digests decide.
+        """
+        exact, rounding = self.positive(name), ROUND_HALF_UP if unit == "ns" else ROUND_HALF_EVEN
+        whole = int(exact.scaleb(_DECIMALS[unit], _EXACT).to_integral_value(rounding, _EXACT))
         if not 0 < whole <= MAX_INTEGER:
             raise self.fault(name, f"{exact} {unit} is {whole} ns, which is no measured time")
         return whole
@@ -124,6 +136,11 @@ class Fields:
         """What to raise about a field."""
         remedy = remedy or "compare the row with what the source shows"
         return InvalidInput.because(message, code=code, path=self.at(name), remedy=remedy)
+
+    def _encodable(self, name: str, text: str) -> str:
+        if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+            raise self.fault(name, f"{shown(text)} holds half of a surrogate pair", ErrorCode.INVALID_TEXT)
+        return text
 
     def _instant(self, name: str, text: str) -> str:
         found = _INSTANT.match(text)
