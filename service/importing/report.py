@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from domain.outcomes import Done, Ingested
-from service.importing.items import ALIASES, ARTIFACTS, KINDS, RUNS, Derived, Note, Omitted, Rejected, Subject
+from service.importing.items import ALIASES, ARTIFACTS, KINDS, RUNS, SOURCES, Derived, Note, Omitted, Rejected, Subject
 from service.ledger import Refusal, Result
 
 
@@ -116,7 +116,8 @@ class Report(msgspec.Struct, rename="camel", dict=True):
             return
         new = result.created if isinstance(result, Done) else self._settle_parts(item, result)
         self._count(item.kind).add(new=new)
-        file.total.add(new=new)
+        if item.kind != SOURCES:
+            file.total.add(new=new)
         if item.source:
             count = file.sources.setdefault(item.source, Count())
             if item.kind == RUNS:

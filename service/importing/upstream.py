@@ -90,7 +90,8 @@ class Upstream:
             for kind, name, value in source.learn(tree, self._told):
                 self._tell(source.name, (kind, name, value))
                 if kind == "operation":
-                    self._beside[path.parent] = (*self._beside.get(path.parent, ()), value)
+                    known = self._beside.get(path.parent, ())
+                    self._beside[path.parent] = known if value in known else (*known, value)
         elif described:
             for one in manifests_in(tree):
                 suite = one.tree["kind"] == Kind.WORKLOAD_SUITE

@@ -66,7 +66,7 @@ def test_times_to_come_and_times_that_are_none_are_refused_at_their_field(publis
     ],
 )
 def test_durations_become_whole_nanoseconds(published: str, unit: Unit, nanoseconds: int | None) -> None:
-    """Half even, and half up of fractions of nanoseconds, by exact decimals: 8.12 ms times a million is 8119999.999999999 where a float is asked."""
+    """Half even, and half up of fractions of nanoseconds. A float would make 8119999.999999999 of 8.12 million."""
     field = Fields({"took": Decimal(published)})
     if nanoseconds is None:
         with pytest.raises(InvalidInput, match="no measured time"):
