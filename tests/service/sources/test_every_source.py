@@ -22,18 +22,13 @@ from service.sources.base import Record, Refused, Source
 from service.sources.known import KNOWN
 from service.sources.registry import SOURCES
 from tests.service.sources import reading
+from tests.service.sources.pinning import digests, files
 
 every_source = pytest.mark.parametrize("source", SOURCES.values(), ids=list(SOURCES))
 
 
-def files(source: Source) -> list[Path]:
-    """The fixtures of a source."""
-    found = sorted((reading.SOURCES / source.name).iterdir())
-    return [path for path in found if path.name != "expected.json"]
-
-
 def expected(source: Source) -> Any:
-    return json.loads((reading.SOURCES / source.name / "expected.json").read_text())
+    return json.loads((reading.SOURCES / "expected" / f"{source.name}.json").read_text())
 
 
 @every_source
@@ -48,16 +43,8 @@ def test_it_says_what_it_reads_and_whose_records_these_are(source: Source) -> No
 def test_its_fixtures_give_the_pinned_digests_in_any_order(source: Source) -> None:
     """A record is told by its source, its row and its benchmark; its parts are those that the public catalog has."""
     for paths in (files(source), files(source)[::-1]):
-        found = {}
-        for one in reading.parsed(source, reading.documents(*paths)):
-            assert not isinstance(one, Refused), one
-            if isinstance(one, Record):
-                bundle = reading.accepted(one)
-                benchmark = bundle.run.spec["sourceNative"]["benchmark"] if bundle.run else None
-                name = " ".join(filter(None, (one.row, benchmark)))
-                parts = [*bundle.manifests, *([bundle.run] if bundle.run else [])]
-                found[name] = {part.kind.value: part.digest for part in parts}
-        assert found == expected(source)
+        assert not [one for one in reading.parsed(source, reading.documents(*paths)) if isinstance(one, Refused)]
+        assert digests(source, paths) == expected(source)
 
 
 @every_source

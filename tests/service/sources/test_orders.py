@@ -18,9 +18,7 @@ from tests.service.sources import reading
 from tests.service.sources.importing import imported
 
 FOLDERS: Final = ("sol-leaderboard", "sol-traces", "flashinfer-traces", "kernelbot")
-FILES: Final = tuple(
-    path for folder in FOLDERS for path in sorted((reading.SOURCES / folder).iterdir()) if path.name != "expected.json"
-)
+FILES: Final = tuple(path for folder in FOLDERS for path in sorted((reading.SOURCES / folder).iterdir()))
 # Each import is told what describes the kernels that its file only names.
 KERNELS: Final = tuple(path for path in FILES if path.stem in ("definition", "solution", "kernel-4", "leaderboards"))
 OF_THE_ORDER: Final = frozenset({"position", "recordedAt", "publishedAt", "lastImport"})
