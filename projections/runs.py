@@ -1,8 +1,8 @@
 """Runs: the records that people cite."""
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,7 +22,7 @@ from domain.manifests import Kind, Manifest, stored_manifest
 from domain.policies.evidence import RerunFacts
 from projections import identities, lifecycles, reruns, saves
 from projections.lifecycles import NOTHING_DECIDED, Lifecycle, lifecycle
-from projections.model import AS_OF, TEMPORAL, ReadModel, insert, json_list, put
+from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, insert, json_list, put
 from projections.operations import is_operation
 from projections.paging import Listing
 from projections.references import resolve
@@ -45,7 +45,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_recorded ON runs (recorded_position);
 CREATE INDEX runs_observed ON runs (observed_key, digest);
 CREATE INDEX runs_published ON runs (published_key, digest);
-CREATE INDEX runs_comparison_key ON runs (comparison_key);
+CREATE INDEX runs_comparison_key ON runs (comparison_key, observed_key, digest);
 CREATE INDEX runs_from ON runs (from_position);
 CREATE INDEX runs_to ON runs (to_position) WHERE to_position IS NOT NULL;
 CREATE INDEX runs_source ON runs (source, external_id);
@@ -123,46 +123,26 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
     return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
 
 
-def newest_observations(db: sqlite3.Connection, sources: list[str], position: int) -> dict[str, str]:
-    """When the newest run of each source was measured."""
-    query = f"""SELECT json_extract(doc, '$.observedAt') FROM runs WHERE source = :source AND {AS_OF}
-      ORDER BY observed_key DESC LIMIT 1"""  # noqa: S608 text is ours
-    found = {slug: db.execute(query, {"source": slug, "position": position}).fetchone() for slug in sources}
-    return {slug: row[0] for slug, row in found.items() if row}
+class Version(NamedTuple):
+    """A run's document and the position since which it holds."""
+
+    since: int
+    doc: Doc
 
 
-def changed_since(
-    db: sqlite3.Connection, sources: list[str], position: int, most: int
-) -> tuple[int, list[tuple[str, str, str, str]]]:
-    """Runs recorded after the position that a source published before under the same external id in the same group.
-
-    How many there are, and the first of them: source, external id, the run, and the last one before it.
-    """
-    query = """
-      SELECT one.source, one.external_id, one.digest, (
-        SELECT other.digest FROM runs AS other
-        WHERE other.source = one.source AND other.external_id = one.external_id AND other.to_position IS NULL
-          AND other.comparison_key = one.comparison_key AND other.recorded_position < one.recorded_position
-        ORDER BY other.recorded_position DESC LIMIT 1
-      ) AS before FROM runs AS one
-      WHERE one.recorded_position > :position AND one.to_position IS NULL AND before IS NOT NULL
-        AND one.source IN (SELECT value FROM json_each(:sources)) ORDER BY one.recorded_position"""
-    rows = db.execute(query, {"position": position, "sources": json_list(sources)}).fetchall()
-    return len(rows), rows[:most]
+def versions(db: sqlite3.Connection, digest: str, after: int, until: int) -> list[Version]:
+    """What a run became after one position and up to another, oldest first."""
+    query = """SELECT from_position, doc FROM runs
+      WHERE digest = ? AND from_position > ? AND from_position <= ? ORDER BY from_position"""
+    return [Version(since, msgspec.json.decode(doc)) for since, doc in db.execute(query, (digest, after, until))]
 
 
-def standing_under(db: sqlite3.Connection, source: str, external_ids: list[str]) -> list[tuple[str, str]]:
-    """The runs that a source published under these ids: digest and external id."""
-    query = """SELECT digest, external_id FROM runs WHERE source = :source AND to_position IS NULL
-      AND external_id IN (SELECT value FROM json_each(:ids)) ORDER BY digest"""
-    return db.execute(query, {"source": source, "ids": json_list(external_ids)}).fetchall()
-
-
-def standing_runs(db: sqlite3.Connection, source: str, operation: str) -> list[tuple[str, str]]:
-    """The runs of a source for an operation that have an external id: digest and external id."""
-    query = """SELECT digest, external_id FROM runs WHERE operation = :operation AND source = :source
-      AND to_position IS NULL AND external_id IS NOT NULL ORDER BY digest"""
-    return db.execute(query, {"operation": operation, "source": source}).fetchall()
+def changed_at(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, str]:
+    """When what is known of each of these runs last changed, as of the position."""
+    query = f"""
+      SELECT digest, (SELECT known_at FROM saves WHERE saves.position >= runs.from_position ORDER BY position LIMIT 1)
+      FROM runs WHERE digest IN (SELECT value FROM json_each(:digests)) AND {AS_OF}"""  # noqa: S608
+    return dict(db.execute(query, {"digests": json_list(digests), "position": position}).fetchall())
 
 
 def refresh(db: sqlite3.Connection, digest: str, position: int) -> None:

@@ -119,6 +119,11 @@ class _Recorder(SQLiteApplicationRecorder):
         with self.datastore.transaction(commit=False) as c:
             return self._max_notification_id(c) or 0
 
+    def count_events(self) -> int:
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(f"SELECT count(*) FROM {self.events_table_name}")  # noqa: S608
+            return int(c.fetchone()[0])
+
 
 class _Factory(SQLiteFactory):
     application_recorder_class = _Recorder
@@ -210,6 +215,10 @@ class EventLog:
     def latest(self) -> int:
         """The recorder id of the last committed event (0 for none)."""
         return self._reader.select_latest()
+
+    def length(self) -> int:
+        """How many events are committed: the position of the last one."""
+        return self._reader.count_events()
 
     def changed(self) -> bool:
         """Whether any connection, of this process or another, has committed since the last call. Takes microseconds."""

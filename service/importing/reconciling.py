@@ -12,7 +12,7 @@ from typing import Final
 from domain.commands import RetractRun
 from domain.outcomes import Done
 from domain.principals import LOCAL
-from projections.runs import changed_since, standing_runs, standing_under
+from projections.published import changed_since, standing_runs, standing_under
 from service.app import Index
 from service.importing.report import Changed, Gone, Report
 from service.ledger import Refusal
