@@ -3,7 +3,8 @@
 from typing import Final
 
 from service.sources.base import Document, Source
-from service.sources.traces import Dialect, Traces, kind_of, resembles
+from service.sources.trace_parts import Dialect
+from service.sources.traces import Traces, kind_of, resembles
 
 _DATASET: Final = "https://huggingface.co/datasets/flashinfer-ai/flashinfer-trace"
 _TRACES: Final = Traces(

@@ -4,21 +4,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from domain.identity import canonical_json, digest_of
 from domain.json_text import Json
 from domain.manifests import Kind
 from service.sources.base import Document, Fact, Noted, Parsed, Record, Skipped, Source, Told, Whole, Withdrawn
-from service.sources.hardware import hardware
+from service.sources.hardware import Hardware, hardware
 from service.sources.manifests import Part, bundle, given, name_of, part, prose
 from service.sources.rows import each
-from service.sources.shapes import axes, input_dtypes, parameters, sizes, tensors
+from service.sources.shapes import input_dtypes
+from service.sources.sol_kernels import COMPARATOR, operation_of, records_of, suite_of
 from service.sources.values import Fields, plain
 
 NAME: Final = "sol-leaderboard"
 SLUG: Final = "sol-execbench"
-_KERNELS_URL: Final = "https://research.nvidia.com/benchmarks/sol-execbench/api/kernels"
-_COMPARATOR: Final = "sol_execbench_eval"
-_SUITE_POLICY: Final = "Correctness must pass on every case in the SOL evaluation stack."
 _METRICS: Final = ("sol_score", "latency_ms", "avg_speedup", "fast_1_count", "fast_1_total")
 
 
@@ -37,16 +34,16 @@ def learn(document: Document, _: Told) -> Iterator[Fact]:
     """A kernel in detail is what submissions refer to."""
     if "workloads" in _data(document):
         kernel = Fields(document["data"], "data")
-        operation = _operation(kernel)
+        operation = operation_of(kernel)
         yield "operation", kernel.text("name"), operation
-        yield "suite", operation.digest, _suite(kernel, operation)
+        yield "suite", operation.digest, suite_of(kernel, operation)
 
 
 def parse(document: Document, told: Told) -> Iterator[Parsed]:
     """The kernel with its workloads, or the runs that the submissions are."""
     data = Fields(_data(document), "data")
     if "workloads" in data.tree:
-        yield from _kernel(data)
+        yield from records_of(data)
     elif "submissions" in data.tree:
         yield from each(data.rows("submissions"), lambda row: _submission(row, told), _external_id)
         yield from _extent(data, told)
@@ -56,61 +53,6 @@ def parse(document: Document, told: Told) -> Iterator[Parsed]:
 
 def _external_id(row: dict[str, Any]) -> str:
     return str(row.get("id"))
-
-
-def _operation(kernel: Fields) -> Part:
-    tags = kernel.texts("tags")
-    spec = {
-        "family": name_of(tags[0]) if tags else "unspecified",
-        "axes": axes(kernel),
-        "inputs": parameters(kernel, "inputs"),
-        "outputs": parameters(kernel, "outputs"),
-        "semantics": {"mutation": "none", "determinism": "unspecified"},
-    }
-    return part(
-        Kind.OPERATION_SPEC,
-        spec,
-        name=name_of(kernel.text("name")),
-        title=kernel.text("name"),
-        description=prose(kernel.optional_text("description") or "", 2000),
-        sourceRefs=[{"url": _KERNELS_URL}],
-    )
-
-
-def _cases(kernel: Fields) -> list[tuple[str, dict[str, int]]]:
-    """Each case's id, which is the beginning of the digest of its axes, and the axes in the source's order."""
-    found = []
-    for workload in kernel.items("workloads"):
-        stated = workload.within("axes")
-        case = {name.lower(): stated.integer(name) for name in stated.tree}
-        found.append((digest_of(canonical_json(case)).removeprefix("sha256:")[:12], case))
-    return found
-
-
-def _suite(kernel: Fields, operation: Part) -> Part:
-    spec = {
-        "operationSpecDigest": operation.digest,
-        "cases": [{"externalId": id_, "axes": case} for id_, case in _cases(kernel)],
-        "correctness": {"comparator": _COMPARATOR, "description": _SUITE_POLICY},
-        "aggregation": {"metric": "latency", "statistic": "mean"},
-    }
-    name = kernel.text("name")
-    return part(Kind.WORKLOAD_SUITE, spec, name=f"{name_of(name)[:194]}-suite", title=f"SOL workload suite: {name}")
-
-
-def _kernel(kernel: Fields) -> Iterator[Parsed]:
-    operation, name = _operation(kernel), kernel.text("name")
-    yield Record(row=name, bundle={"operation": operation.tree, "workload": _suite(kernel, operation).tree})
-    for id_, case in _cases(kernel):
-        spec = {
-            "operationSpecDigest": operation.digest,
-            "axes": case,
-            "tensors": tensors(operation.spec, sizes(operation.spec, case)),
-            "correctness": {"comparator": _COMPARATOR},
-        }
-        listed = ", ".join(f"{axis}={size}" for axis, size in case.items())
-        workload = part(Kind.WORKLOAD_CASE, spec, name=f"{name_of(name)[:191]}-{id_[:8]}", title=f"{name} · {listed}")
-        yield Record(row=f"{name}/{id_}", bundle={"operation": operation.tree, "workload": workload.tree})
 
 
 def _submission(row: Fields, told: Told) -> Iterator[Parsed]:
@@ -134,16 +76,59 @@ def _submission(row: Fields, told: Told) -> Iterator[Parsed]:
 
 
 def _run(row: Fields, told: Told, operation: Part, suite: Part) -> Iterator[Parsed]:
-    gpu, user, kernel, id_ = (
-        hardware(row.text("gpu_type")),
-        row.text("username"),
-        row.text("kernel_name"),
-        row.text("id"),
-    )
+    gpu, stack = hardware(row.text("gpu_type")), row.text("evaluation_stack_version")
     if not gpu.known:
         yield Noted(f"hardware {row.text('gpu_type')!r} is in no table of names: kept as published")
     _counts_agree(row, suite)
-    implementation = part(
+    implementation, project = _implementation(row, operation, gpu), _project(row.text("username"))
+    protocol, environment = _protocol(stack), _environment(gpu.vendor, gpu.product, gpu.architecture, stack)
+    references = {
+        "implementationDigest": implementation.digest,
+        "workloadDigest": suite.digest,
+        "protocolDigest": protocol.digest,
+        "environmentDigest": environment.digest,
+    }
+    yield Record(
+        row=_external_id(row.tree),
+        operation=operation.digest,
+        bundle=bundle(
+            _run_of(row, told, references),
+            {"source": SLUG, "producer": project.spec["host"]["id"]},
+            project=project,
+            operation=operation,
+            workload=suite,
+            implementation=implementation,
+            protocol=protocol,
+            environment=environment,
+        ),
+    )
+
+
+def _run_of(row: Fields, told: Told, references: dict[str, str]) -> Part:
+    user, kernel, id_, gpu = (row.text(name) for name in ("username", "kernel_name", "id", "gpu_type"))
+    return part(
+        Kind.BENCHMARK_RUN,
+        {
+            **references,
+            "status": "passed",
+            "timing": {"primaryStatistic": "mean", "latencyNs": {"mean": row.nanoseconds("latency_ms", "ms")}},
+            "sourceNative": {
+                "source": SLUG,
+                "benchmark": kernel,
+                "externalId": id_,
+                "metrics": {name: plain(row.number(name)) for name in _METRICS if row.get(name) is not None},
+            },
+            "observedAt": row.instant("submitted_at", told.now),
+        },
+        name=f"sol-submission-{name_of(id_)}",
+        title=f"{user} · {kernel} · {gpu}",
+        labels=given(worker=row.optional_text("worker_id"), hardware=None if hardware(gpu).known else gpu),
+    )
+
+
+def _implementation(row: Fields, operation: Part, gpu: Hardware) -> Part:
+    id_, user = row.text("id"), row.text("username")
+    return part(
         Kind.IMPLEMENTATION_REVISION,
         {
             "projectRevision": {"version": f"submission-{id_}"},
@@ -157,46 +142,8 @@ def _run(row: Fields, told: Told, operation: Part, suite: Part) -> Iterator[Pars
             "licensing": {},
         },
         name=f"sol-submission-{name_of(id_)}",
-        title=f"{user} · {kernel}",
+        title=f"{user} · {row.text('kernel_name')}",
         authors=[{"name": prose(user, 200)}],
-    )
-    stack = row.text("evaluation_stack_version")
-    protocol, environment = _protocol(stack), _environment(gpu.vendor, gpu.product, gpu.architecture, stack)
-    run = part(
-        Kind.BENCHMARK_RUN,
-        {
-            "implementationDigest": implementation.digest,
-            "workloadDigest": suite.digest,
-            "protocolDigest": protocol.digest,
-            "environmentDigest": environment.digest,
-            "status": "passed",
-            "timing": {"primaryStatistic": "mean", "latencyNs": {"mean": row.nanoseconds("latency_ms", "ms")}},
-            "sourceNative": {
-                "source": SLUG,
-                "benchmark": kernel,
-                "externalId": id_,
-                "metrics": {name: plain(row.number(name)) for name in _METRICS if row.get(name) is not None},
-            },
-            "observedAt": row.instant("submitted_at", told.now),
-        },
-        name=f"sol-submission-{name_of(id_)}",
-        title=f"{user} · {kernel} · {row.text('gpu_type')}",
-        labels=given(worker=row.optional_text("worker_id"), hardware=None if gpu.known else row.text("gpu_type")),
-    )
-    project = _project(user)
-    yield Record(
-        row=_external_id(row.tree),
-        operation=operation.digest,
-        bundle=bundle(
-            run,
-            {"source": SLUG, "producer": project.spec["host"]["id"]},
-            project=project,
-            operation=operation,
-            workload=suite,
-            implementation=implementation,
-            protocol=protocol,
-            environment=environment,
-        ),
     )
 
 
@@ -223,7 +170,7 @@ def _protocol(stack: str) -> Part:
     spec: dict[str, Json] = {
         "harness": {"name": "SOL-ExecBench evaluation stack", "version": stack},
         "measurement": {"timer": "harness_reported", "primaryStatistic": "mean"},
-        "correctness": {"reference": "definition reference implementation", "comparator": _COMPARATOR},
+        "correctness": {"reference": "definition reference implementation", "comparator": COMPARATOR},
         "comparability": {
             "family": "sol_execbench_leaderboard",
             "notes": "Suite-mean latency and SOL-Score as published by the SOL-ExecBench leaderboard. Comparable only"

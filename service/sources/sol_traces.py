@@ -3,7 +3,8 @@
 from typing import Final
 
 from service.sources.base import Document, Source
-from service.sources.traces import COMPARATOR, Dialect, Traces, kind_of, resembles
+from service.sources.trace_parts import COMPARATOR, Dialect
+from service.sources.traces import Traces, kind_of, resembles
 
 _TRACES: Final = Traces(
     Dialect(

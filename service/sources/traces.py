@@ -1,21 +1,30 @@
 """The trace format that FlashInfer-Bench and SOL-ExecBench share: definitions, solutions, workloads, evaluations."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, Final
-
-import msgspec
 
 from domain.json_text import Json
 from domain.manifests import Kind
 from service.sources.base import Document, Fact, Noted, Parsed, Record, Skipped, Told
 from service.sources.hardware import UNKNOWN, hardware
-from service.sources.manifests import Part, bundle, given, name_of, one_line, part, prose, text_digest, title_of
+from service.sources.manifests import Part, bundle, given, name_of, part, prose, text_digest, title_of
 from service.sources.rows import each
-from service.sources.shapes import axes, input_dtypes, parameters, sizes, tensors
+from service.sources.shapes import axes, parameters, sizes, tensors
+from service.sources.trace_parts import (
+    COMPARATOR,
+    Dialect,
+    correctness,
+    environment_part,
+    known_by_name,
+    project_part,
+    protocol_part,
+    refs,
+    scalar,
+    solution_part,
+    without_body,
+)
 from service.sources.values import Fields, plain
 
-COMPARATOR: Final = "sol_execbench_eval"
 _STATUSES: Final = {
     "PASSED": "passed",
     "INVALID_REFERENCE": "invalid_reference",
@@ -27,25 +36,6 @@ _STATUSES: Final = {
     "TIMEOUT": "timeout",
 }
 _METRICS: Final = ("latency_ms", "reference_latency_ms", "speedup_factor")
-
-
-class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs between the benchmarks that write traces.
-
-    ``statistic`` is what the benchmark says that its latency is. ``licence`` is that of the whole data set.
-    """
-
-    name: str
-    slug: str
-    harness: dict[str, Json]
-    comparator: str
-    family: str
-    protocol_title: str
-    statistic: str
-    repository: str | None = None
-    dataset: str | None = None
-    licence: str | None = None
-    solution_needed: bool = False
 
 
 def kind_of(document: Document) -> str | None:
@@ -72,7 +62,7 @@ class Traces:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._protocol = _protocol(dialect)
+        self._protocol = protocol_part(dialect)
 
     def learn(self, document: Document, told: Told) -> Iterator[Fact]:
         """Definitions and solutions are what traces refer to."""
@@ -81,7 +71,7 @@ class Traces:
             yield "operation", document["name"], self._operation(Fields(document), told)
         elif kind == "solution":
             # Its code is only needed for its digest: a thousand solutions are not to be kept whole.
-            sources = [_without_body(one) for one in document["sources"] if isinstance(one, dict)]
+            sources = [without_body(one) for one in document["sources"] if isinstance(one, dict)]
             yield "solution", _solution_key(document), {**document, "sources": sources}
 
     def parse(self, document: Document, told: Told) -> Iterator[Parsed]:
@@ -113,12 +103,8 @@ class Traces:
             name=name_of(name),
             title=name,
             description=prose(definition.optional_text("description") or "", 2000),
-            sourceRefs=self._refs(told, "definitions"),
+            sourceRefs=refs(self._dialect, told, "definitions"),
         )
-
-    def _refs(self, told: Told, path: str) -> list[Json]:
-        dataset = self._dialect.dataset
-        return [{"url": f"{dataset}/blob/{told.revision}/{path}"}] if dataset and told.revision else []
 
     def _workload_line(self, workload: Fields, told: Told) -> Iterator[Parsed]:
         operation = told.only_operation(self._dialect.name)
@@ -137,7 +123,7 @@ class Traces:
         for name in inputs.tree:
             made, key = inputs.within(name), name.lower()
             if made.text("type") == "scalar":
-                scalars[key] = {"dtype": types.get(key, UNKNOWN), "value": _scalar(made)}
+                scalars[key] = {"dtype": types.get(key, UNKNOWN), "value": scalar(made)}
             elif key in concrete:
                 concrete[key]["data"] = {"generator": made.text("type")}
         title = f"{title_of(operation)} · {', '.join(f'{a}={stated.integer(a)}' for a in stated.tree)}"
@@ -164,34 +150,31 @@ class Traces:
         if trace.get("evaluation") is None:
             yield Record(row=_row(trace.tree), bundle={"operation": operation.tree, "workload": workload.tree})
             return
-        evaluation, solution = trace.within("evaluation"), trace.text("solution")
-        published = evaluation.within("environment").text("hardware")
+        published = trace.within("evaluation").within("environment").text("hardware")
         if not hardware(published).known:
             yield Noted(f"hardware {published!r} is in no table of names: kept as published")
-        implementation, project = self._implementation(trace, solution, operation, told)
-        environment = _environment(evaluation.within("environment"))
+        yield self._record(trace, operation, workload, told)
+
+    def _record(self, trace: Fields, operation: Part, workload: Part, told: Told) -> Record:
+        evaluation = trace.within("evaluation")
+        implementation, project = self._implementation(trace, operation, told)
+        environment = environment_part(evaluation.within("environment"))
         log = evaluation.text("log") if evaluation.get("log") else ""
-        run = part(
-            Kind.BENCHMARK_RUN,
-            {
-                "implementationDigest": implementation.digest,
-                "workloadDigest": workload.digest,
-                "protocolDigest": self._protocol.digest,
-                "environmentDigest": environment.digest,
-                "observedAt": evaluation.instant("timestamp", told.now),
-                **self._outcome(evaluation, definition, log),
-            },
-            name=f"sol-trace-{name_of(definition)[:180]}-{name_of(trace.within('workload').text('uuid')[:8])}",
-            title=f"{solution} · {definition}",
-            labels=given(hardware=published if published != hardware(published).product else None),
-        )
-        yield Record(
+        references = {
+            "implementationDigest": implementation.digest,
+            "workloadDigest": workload.digest,
+            "protocolDigest": self._protocol.digest,
+            "environmentDigest": environment.digest,
+        }
+        outcome = self._outcome(evaluation, trace.text("definition"), log)
+        run = self._run(trace, {**references, **outcome, "observedAt": evaluation.instant("timestamp", told.now)})
+        return Record(
             row=_row(trace.tree),
             operation=operation.digest,
             log=log,
             bundle=bundle(
                 run,
-                {"source": dialect.slug, "externalId": _row(trace.tree)},
+                {"source": self._dialect.slug, "externalId": _row(trace.tree)},
                 project=project,
                 operation=operation,
                 workload=workload,
@@ -201,6 +184,17 @@ class Traces:
             ),
         )
 
+    def _run(self, trace: Fields, spec: dict[str, Json]) -> Part:
+        definition, uuid = trace.text("definition"), trace.within("workload").text("uuid")
+        published = trace.within("evaluation").within("environment").text("hardware")
+        return part(
+            Kind.BENCHMARK_RUN,
+            spec,
+            name=f"sol-trace-{name_of(definition)[:180]}-{name_of(uuid[:8])}",
+            title=f"{trace.text('solution')} · {definition}",
+            labels=given(hardware=published if published != hardware(published).product else None),
+        )
+
     def _outcome(self, evaluation: Fields, definition: str, log: str) -> dict[str, Json]:
         status = _STATUSES.get(evaluation.text("status"))
         if status is None:
@@ -208,7 +202,7 @@ class Traces:
         native: dict[str, Json] = {"source": self._dialect.slug, "benchmark": definition}
         outcome: dict[str, Json] = {"status": status, "sourceNative": native}
         if evaluation.get("correctness") is not None:
-            outcome["correctness"] = _correctness(evaluation.within("correctness"))
+            outcome["correctness"] = correctness(evaluation.within("correctness"))
         if evaluation.get("performance") is not None:
             performance = evaluation.within("performance")
             outcome |= self._latency(performance)
@@ -226,49 +220,18 @@ class Traces:
             return {"measurements": [{"metric": "latency", "unit": "ns", "statistic": statistic, "value": latency}]}
         return {"timing": {"primaryStatistic": statistic, "latencyNs": {statistic: latency}}}
 
-    def _implementation(self, trace: Fields, name: str, operation: Part, told: Told) -> tuple[Part, Part | None]:
+    def _implementation(self, trace: Fields, operation: Part, told: Told) -> tuple[Part, Part | None]:
+        name = trace.text("solution")
         stated = told.fact(self._dialect.name, "solution", f"{trace.text('definition')}/{name}")
         if stated is None:
             if self._dialect.solution_needed:
                 remedy = "import its file with it, or name it with --kernel: it says whose the code is"
                 raise trace.fault("solution", f"solution {name} is not known", remedy=remedy)
-            return _known_by_name(name, operation), None
+            return known_by_name(name, operation), None
         solution = Fields(stated)
-        return self._solution(solution, operation, told), self._project(solution.text("author"))
-
-    def _solution(self, solution: Fields, operation: Part, told: Told) -> Part:
-        dialect, spec, name = self._dialect, solution.within("spec"), solution.text("name")
-        path, _, symbol = spec.text("entry_point").partition("::")
-        targets = spec.texts("target_hardware")
-        family = operation.spec["family"].replace("-", "_")
-        where = f"solutions/{solution.text('author')}/{family}/{solution.text('definition')}/{name}.json"
-        licence = given(declared=dialect.licence, concluded=dialect.licence)
-        return part(
-            Kind.IMPLEMENTATION_REVISION,
-            {
-                "projectRevision": given(repository=dialect.repository, commit=told.revision)
-                if told.revision and dialect.repository
-                else {"version": name},
-                "operation": {"specDigest": operation.digest},
-                "callable": given(language=_language(spec), path=path, symbol=symbol or None),
-                "support": {
-                    "hardwareArchitectures": sorted({_architecture(target) for target in targets}),
-                    "productsTested": sorted({hardware(target).product for target in targets}),
-                    "dtypes": input_dtypes(operation.spec),
-                },
-                "licensing": licence,
-                **given(source=_source(solution, path)),
-            },
-            name=name_of(name),
-            title=name,
-            description=prose(solution.optional_text("description") or "", 2000),
-            authors=[{"name": one_line(solution.text("author"), 200)}],
-            sourceRefs=self._refs(told, where),
-        )
-
-    def _project(self, author: str) -> Part:
         dialect = self._dialect
-        return _project_of(dialect.slug, dialect.repository, author)
+        project = project_part(dialect.slug, dialect.repository, solution.text("author"))
+        return solution_part(dialect, solution, operation, told), project
 
 
 def _row(tree: dict[str, Any]) -> str:
@@ -279,111 +242,3 @@ def _row(tree: dict[str, Any]) -> str:
 
 def _solution_key(document: Document) -> str:
     return f"{document['definition']}/{document['name']}"
-
-
-def _without_body(source: dict[str, Any]) -> dict[str, Any]:
-    content = source.get("content")
-    if not isinstance(content, str):
-        return source
-    digest, size = text_digest(content), len(content.encode("utf-8", "surrogatepass"))
-    return {"path": source.get("path"), "contentDigest": digest, "sizeBytes": size}
-
-
-def _source(solution: Fields, entry: str) -> Json:
-    """The file that is called. Where the code was left out of it, its digest and size may stand beside the path."""
-    for source in solution.items("sources"):
-        if source.get("path") == entry and source.get("contentDigest"):
-            found = {"contentDigest": source.text("contentDigest"), "fileName": entry.rpartition("/")[2]}
-            return {**found, **({"sizeBytes": source.integer("sizeBytes")} if source.get("sizeBytes") else {})}
-    return None
-
-
-def _language(spec: Fields) -> str:
-    stated = [spec.text("language")] if spec.get("language") else spec.texts("languages")
-    return name_of(stated[0]).replace("-", "_") if stated else UNKNOWN
-
-
-def _architecture(target: str) -> str:
-    """Of a target such as ``B200``. A product's whole name is kept for what it says: a product, no architecture."""
-    found = hardware(target)
-    return UNKNOWN if found.vendor in target.lower() else found.architecture
-
-
-def _scalar(made: Fields) -> Json:
-    value = made.get("value")
-    return int(value) if isinstance(value, bool) else plain(made.number("value"))
-
-
-def _correctness(stated: Fields) -> dict[str, Json]:
-    errors = {"maximumAbsoluteError": "max_absolute_error", "maximumRelativeError": "max_relative_error"}
-    found = {field: stated.optional_number(name) for field, name in errors.items()}
-    return {"comparator": COMPARATOR, **{field: plain(one) for field, one in found.items() if one is not None}}
-
-
-def _known_by_name(name: str, operation: Part) -> Part:
-    return part(
-        Kind.IMPLEMENTATION_REVISION,
-        {
-            "projectRevision": {"version": name},
-            "operation": {"specDigest": operation.digest},
-            "callable": {"language": UNKNOWN},
-            "support": {"hardwareArchitectures": [UNKNOWN], "dtypes": input_dtypes(operation.spec)},
-            "licensing": {},
-        },
-        name=name_of(name),
-        title=name,
-    )
-
-
-def _environment(stated: Fields) -> Part:
-    libraries = stated.within("libs").tree if stated.get("libs") else {}
-    return _environment_of(stated.text("hardware"), tuple((str(name), str(one)) for name, one in libraries.items()))
-
-
-@lru_cache(maxsize=256)
-def _environment_of(published: str, libraries: tuple[tuple[str, str], ...]) -> Part:
-    found, versions = hardware(published), dict(libraries)
-    ordered = [name for name in ("torch", "triton", "cuda") if name in versions]
-    software: dict[str, Json] = {}
-    if "torch" in versions:
-        software["framework"] = {"name": "pytorch", "version": versions["torch"]}
-    if "cuda" in versions:
-        software["cudaToolkit"] = versions["cuda"]
-    others = {name_of(name).replace("-", "_"): one for name, one in versions.items() if name not in ("torch", "cuda")}
-    if others:
-        software["libraries"] = dict(sorted(others.items()))
-    spec = {
-        # Traces name a product, never an architecture.
-        "hardware": {"vendor": found.vendor, "product": found.product, "architecture": UNKNOWN},
-        "software": software,
-    }
-    name = name_of("sol-trace", found.product, *(versions[name] for name in ordered))
-    title = f"{found.product} (trace-reported software)"
-    return part(Kind.EXECUTION_ENVIRONMENT, spec, name=name, title=title)
-
-
-def _protocol(dialect: Dialect) -> Part:
-    spec = {
-        "harness": dialect.harness,
-        "measurement": {"timer": "harness_reported", "primaryStatistic": dialect.statistic},
-        "correctness": {"reference": "definition reference implementation", "comparator": dialect.comparator},
-        "comparability": {"family": dialect.family},
-    }
-    return part(
-        Kind.BENCHMARK_PROTOCOL,
-        spec,
-        name=name_of(dialect.family.removesuffix("_trace"), "trace"),
-        title=dialect.protocol_title,
-    )
-
-
-@lru_cache(maxsize=256)
-def _project_of(slug: str, repository: str | None, author: str) -> Part:
-    short = slug.removesuffix("-bench")
-    if repository:
-        host: dict[str, Json] = {"kind": "huggingface", "id": repository.partition("/datasets/")[2]}
-        name = "FlashInfer-Bench baselines" if author == "baseline" else author
-        spec: dict[str, Json] = {"name": name, "repository": repository, "host": host}
-    else:
-        spec = {"name": author, "host": {"kind": "other", "id": f"{slug}/author/{author}"}}
-    return part(Kind.SOFTWARE_PROJECT, spec, name=name_of(short, author))
