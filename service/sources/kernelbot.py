@@ -6,6 +6,7 @@ from typing import Any, Final
 from service.sources import kernelbot_problems as problems
 from service.sources.base import Document, Fact, Parsed, Skipped, Source, Told, Whole
 from service.sources.kernelbot_submissions import SLUG, Problem, Submission
+from service.sources.manifests import name_of
 from service.sources.rows import each
 from service.sources.values import Fields
 
@@ -33,7 +34,7 @@ def learn(document: Document, _: Told) -> Iterator[Fact]:
     """Leaderboards: submissions name them by number."""
     for _path, row in _rows(document):
         if isinstance(row, dict) and "gpu_types" in row and "name" in row:
-            yield "leaderboard", str(row["id"]), str(row["name"])
+            yield "leaderboard", str(row.get("id")), str(row["name"])
 
 
 def parse(document: Document, told: Told) -> Iterator[Parsed]:

@@ -55,6 +55,9 @@ def test_times_to_come_and_times_that_are_none_are_refused_at_their_field(publis
     ("published", "unit", "nanoseconds"),
     [
         ("0.35337", "ms", 353370),
+        ("0.00819", "ms", 8190),
+        ("0.015898", "ms", 15898),
+        ("1.018001", "ms", 1018001),
         ("0.0000005", "ms", None),
         ("0.0000015", "ms", 2),
         ("0.0000025", "ms", 2),
