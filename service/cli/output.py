@@ -15,6 +15,7 @@ from rich.table import Table
 
 from service.importing.report import Report
 
+MOST_NEW_RUNS: Final = 10
 MOST_REFUSALS: Final = 20
 
 
@@ -54,6 +55,7 @@ def print_report(report: Report) -> None:
     for text, count in report.notes.items():
         console.print(f"Note: {text} ({count:,} times).", markup=False)
     _print_reconciliation(console, report)
+    _print_new_runs(console, report)
     _print_refusals(console, report)
 
 
@@ -97,6 +99,13 @@ def write_rejects(report: Report, path: Path) -> None:
                     "remedy": problem.remedy,
                 }
                 file.write(msgspec.json.encode(line) + b"\n")
+
+
+def _print_new_runs(console: Console, report: Report) -> None:
+    for digest in report.new_runs[:MOST_NEW_RUNS]:
+        console.print(f"new run: {digest}", markup=False)
+    if len(report.new_runs) > MOST_NEW_RUNS:
+        console.print(f"… and {len(report.new_runs) - MOST_NEW_RUNS:,} more, which --json lists")
 
 
 def _print_refusals(console: Console, report: Report) -> None:

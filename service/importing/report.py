@@ -70,6 +70,7 @@ class Report(msgspec.Struct, rename="camel", dict=True):
 
     ``metadata_differs`` counts records that are known with another title or description; the first one stands.
     ``skipped`` and ``notes`` are counted by their text. ``changed`` lists the first thousand of ``changed_count``.
+    ``new_runs`` are the digests of the runs that were new.
     """
 
     dry_run: bool = False
@@ -77,6 +78,7 @@ class Report(msgspec.Struct, rename="camel", dict=True):
     counts: dict[str, Count] = msgspec.field(default_factory=dict)
     derived: dict[str, int] = msgspec.field(default_factory=dict)
     metadata_differs: int = 0
+    new_runs: list[str] = msgspec.field(default_factory=list)
     refused: list[Rejected] = msgspec.field(default_factory=list)
     skipped: dict[str, int] = msgspec.field(default_factory=dict)
     notes: dict[str, int] = msgspec.field(default_factory=dict)
@@ -118,6 +120,8 @@ class Report(msgspec.Struct, rename="camel", dict=True):
         self._count(item.kind).add(new=new)
         if item.kind != SOURCES:
             file.total.add(new=new)
+        if new and item.kind == RUNS:
+            self.new_runs.append(item.digest)
         if item.source:
             count = file.sources.setdefault(item.source, Count())
             if item.kind == RUNS:

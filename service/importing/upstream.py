@@ -81,7 +81,8 @@ class Upstream:
 
     def _learn(self, path: Path, tree: Any, sources: Sequence[Source], *, described: bool) -> Iterator[Rejected]:
         try:
-            self._learn_from(path, tree, self._forced or (sources[0] if sources else None), described=described)
+            source = self._forced if self._forced and self._forced.resembles(tree) else None
+            self._learn_from(path, tree, source or (sources[0] if sources else None), described=described)
         except InvalidInput as error:
             yield Rejected("files", error.within(str(path)).problems)
 
@@ -98,9 +99,9 @@ class Upstream:
                 name = one.spec["operationSpecDigest"] if suite else one.tree["metadata"]["name"]
                 self._tell("", ("suite" if suite else "operation", name, one))
 
-    def _tell(self, slug: str, fact: Fact) -> None:
+    def _tell(self, source: str, fact: Fact) -> None:
         kind, name, value = fact
-        if self._told.facts.setdefault((slug, kind, name), value) != value:
+        if self._told.facts.setdefault((source, kind, name), value) != value:
             remedy = "import the files of the two apart"
             raise InvalidInput.because(
                 f"describes the {kind} {name} in another way than a file before it", remedy=remedy
@@ -113,8 +114,11 @@ class Upstream:
 
         Raises :class:`InvalidInput` where it could be of several.
         """
+        if self._forced and not self._forced.resembles(tree):
+            remedy = f"`kernelindex sources describe {self._forced.name}` says what it reads; leave --source out"
+            raise InvalidInput.because(f"is no document that {self._forced.name} reads", remedy=remedy)
         if self._forced:
-            return self._forced if self._forced.resembles(tree) else None
+            return self._forced
         found = [source for source in REGISTRY.values() if source.recognises(tree)]
         if len(found) != 1:
             found = [source for source in REGISTRY.values() if source.resembles(tree)]
