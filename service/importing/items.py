@@ -27,11 +27,12 @@ DOCUMENTS = "documents"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document is about: where it is counted, its digest, and the source of its run."""
+    """What a document is about: where it is counted, its digest, the source of its run, and that one's name for it."""
 
     kind: str
     digest: str = ""
     source: str | None = None
+    row: str = ""
 
 
 class Item(Subject, frozen=True, kw_only=True):

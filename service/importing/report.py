@@ -114,7 +114,7 @@ class Report(msgspec.Struct, rename="camel", dict=True):
     def settle(self, item: Subject, result: Result, file: FileReport) -> None:
         """Count what became of an item."""
         if isinstance(result, Refusal):
-            self.refuse(Rejected(item.kind, result.problems, item.source), file)
+            self.refuse(Rejected(item.kind, result.problems, item.source, item.row), file)
             return
         new = result.created if isinstance(result, Done) else self._settle_parts(item, result)
         self._count(item.kind).add(new=new)

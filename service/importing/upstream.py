@@ -169,6 +169,7 @@ class Upstream:
             kind=KINDS[about.kind],
             digest=about.digest,
             source=source.slug if bundle.run else None,
+            row=record.row,
             command=Ingest(bundle=bundle, document=document),
         )
 
