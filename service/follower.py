@@ -111,11 +111,18 @@ class Follower:
             await self._advanced.wait_for(lambda: self.head.position >= position or self.failure)
 
     async def beyond(self, position: int) -> Save:
-        """Wait, for as long as it takes, until the views reflect a later position. Raises what stopped the follower."""
+        """Wait, for as long as it takes, until the views reflect a later position.
+
+        Raises :class:`Conflict` with ``VIEWS_BEHIND`` once that can't come any more.
+        """
         async with self._advanced:
             await self._advanced.wait_for(lambda: self.head.position > position or self.failure)
         if self.failure:
-            raise self.failure
+            raise Conflict.because(
+                f"this host has stopped following the log: {self.failure}",
+                code=ErrorCode.VIEWS_BEHIND,
+                remedy="ask a host of the log's own release",
+            )
         return self.head
 
     async def _follow(self) -> None:

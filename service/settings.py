@@ -39,6 +39,9 @@ class Settings(BaseSettings):
     writes_per_minute: int = Field(
         120, ge=1, description="how many of the requests of one principal or address in a minute may write"
     )
+    subscriptions_per_caller: int = Field(
+        200, ge=1, description="how many subscriptions a principal, or an address without a key, may have at once"
+    )
     rerun_lease_s: int = Field(
         3_600, ge=1, description="how long a runner has a rerun to itself before others may start it; it can renew that"
     )

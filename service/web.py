@@ -1,18 +1,20 @@
 """The application as served over HTTP: which path is answered by what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
+from typing import Any
 
 from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import Receive, Send
 
 from domain.errors import ErrorCode, InvalidInput
 from domain.principals import Scope
@@ -29,10 +31,14 @@ from service.http.cors import cors_middleware
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.negotiation import JSON
+from service.http.operating import Operations
 from service.http.records import show_run
+from service.http.sockets import Sockets
+from service.http.streams import Streams
 from service.pages import static
 from service.pages.graphiql import graphiql
 from service.settings import Settings
+from service.subscriptions.hub import Hub
 
 WRITER_BODY = 5 * 1024 * 1024
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics", static.PATH.partition("{")[0])
@@ -68,6 +74,9 @@ class Web:
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
+        operations = Operations(self.graphql, Hub(index, schema, self._api.context))
+        self.sockets = Sockets(operations, self.gate, index.keys)
+        self.streams = Streams(operations, self.gate, index.keys)
 
     async def ingest(self, request: Request) -> Response:
         """``POST /ingest``."""
@@ -99,12 +108,12 @@ class Web:
             )
         return JSONResponse({"status": "ok", "position": follower.head.position, "lagEvents": lag})
 
-    async def _context(self, request: Request) -> Context:
+    async def _context(self, request: HTTPConnection) -> Context:
         if wanted := request.headers.get(MIN_POSITION):
             await self._reach(wanted)
         return self._api.context(visit_of(request).caller)
 
-    def _admit(self, request: Request, operation: OperationDefinitionNode) -> None:
+    def _admit(self, request: HTTPConnection, operation: OperationDefinitionNode) -> None:
         if operation.operation is OperationType.MUTATION:
             self.gate.admit_write(visit_of(request))
 
@@ -148,7 +157,9 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
     return Starlette(
         routes=[
             Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
-            Route("/graphql", _GraphQL()),
+            Route("/graphql", _At("graphql")),
+            WebSocketRoute("/graphql", _At("sockets")),
+            Route("/graphql/stream", _At("streams")),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
             Route("/runs/{id:alias}", _handler("run")),
@@ -166,7 +177,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
     )
 
 
-def _max_body(request: Request) -> int:
+def _max_body(request: HTTPConnection) -> int:
     return WRITER_BODY if visit_of(request).caller.may(Scope.INGEST) else DOCUMENTS.limits.body
 
 
@@ -180,11 +191,14 @@ async def _no_such_route(_: Request, error: Exception) -> Response:
     return respond(refusal(refused(code, message, headers=error.headers)), JSON)
 
 
-class _GraphQL:
-    """Hands on to the endpoint of the index that is open."""
+class _At:
+    """Hands on to the application of that name, of the index that is open."""
 
-    async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:  # type: ignore[type-arg]
-        await scope["app"].state.web.graphql(scope, receive, send)
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        await getattr(scope["app"].state.web, self._name)(scope, receive, send)
 
 
 def _handler(name: str) -> Callable[[Request], Awaitable[Response]]:

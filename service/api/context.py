@@ -25,6 +25,8 @@ class Context:
     caller: Caller
     snapshot: Snapshot = field(init=False)
     given_up: bool = False
+    last_event_id: str | None = None
+    """The cursor of the last message that a subscriber got, in place of the ``after`` with which it once began."""
     styled: int = 0
     """How many citations were asked for in a style: each takes tens of milliseconds."""
     _earlier: dict[tuple[int, bool], Snapshot] = field(default_factory=dict)

@@ -65,7 +65,7 @@ class RerunAndIssueReads:
         last: int | None = None,
         before: str | None = None,
     ) -> Doc:
-        listing = reruns.listing(await _criteria(snapshot_asked(root, info), filter))
+        listing = reruns.listing(await rerun_criteria(snapshot_asked(root, info), filter))
         return await _page(root, info, "rerunRequests", listing, PageArguments(first, after, last, before))
 
     @loaded(Connection[Issue] | None, "What people say is wrong with runs, oldest first.")
@@ -95,6 +95,11 @@ class RerunAndIssueReads:
     ) -> Doc:
         listing = runners.listing(await _criteria(snapshot_asked(root, info), filter))
         return await _page(root, info, "runners", listing, PageArguments(first, after, last, before))
+
+
+async def rerun_criteria(snapshot: Snapshot, filter_: RerunFilter | None) -> dict[str, Any]:
+    """The criteria of :func:`projections.reruns.listing` from a filter."""
+    return await _criteria(snapshot, filter_)
 
 
 async def _criteria(snapshot: Snapshot, filter_: Given | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from service.api.context import Context
 from service.api.mutations import Mutation
 from service.api.reads import Query
 from service.api.scalars import SCALARS
+from service.api.subscriptions import Subscription
 from service.api.types.attestations import Attestation
 from service.api.types.base import pick
 from service.api.types.catalogue import (
@@ -69,6 +70,7 @@ DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost, max_values=_max_values)
 schema: Final = QuietSchema(
     query=Query,
     mutation=Mutation,
+    subscription=Subscription,
     types=NODES,
     extensions=[DOCUMENTS],
     config=StrawberryConfig(default_resolver=pick, scalar_map=SCALARS),

@@ -11,9 +11,10 @@ from starlette.applications import Starlette
 from domain.errors import ErrorCode, InvalidInput
 from service.app import open_index
 from service.http.protocol import BoundedProtocol
+from service.http.socket_protocol import BoundedWebSocket
 from service.logs import configure_logs
 from service.settings import Settings
-from service.web import create_app
+from service.web import WRITER_BODY, create_app
 
 BACKLOG = 2048
 MAX_PORT = 65_535
@@ -74,6 +75,9 @@ def run(app: Starlette, listener: socket.socket, greeting: str, trusted_proxies:
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
+        ws=BoundedWebSocket,
+        ws_max_size=WRITER_BODY,
+        ws_per_message_deflate=False,
         log_level="warning",
         access_log=False,
         lifespan="on",
@@ -81,7 +85,7 @@ def run(app: Starlette, listener: socket.socket, greeting: str, trusted_proxies:
         proxy_headers=bool(trusted_proxies),
         forwarded_allow_ips=trusted_proxies,
     )
-    server = uvicorn.Server(config)
+    server = _Server(config, app)
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -92,6 +96,19 @@ def run(app: Starlette, listener: socket.socket, greeting: str, trusted_proxies:
     print(greeting, flush=True)  # noqa: T201 who reads it may connect at once: the socket listens
     server.run(sockets=[listener])
     return 0 if server.started else 1
+
+
+class _Server(uvicorn.Server):
+    """Ends streams when it stops: a request that may last for ever would keep it from stopping."""
+
+    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if web := getattr(self._app.state, "web", None):
+            web.streams.end()
+        await super().shutdown(sockets)
 
 
 async def _try_to_open(settings: Settings) -> None:

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from domain.errors import KernelIndexError
+from domain.errors import ErrorCode, KernelIndexError
 from service.auth import ANYBODY, Caller, caller_of, is_at_home
+from service.errors_out import refused
 from service.http.answers import refusal, respond
 from service.http.negotiation import GRAPHQL_JSON, JSON, negotiate
 from service.keys import KeyStore
@@ -34,10 +35,13 @@ class Gate:
         self._rates = rates
         self._demo = demo
 
-    def admit(self, headers: Headers, address: str) -> Visit:
-        """Let a request in, and count it. Raises :class:`Refused` (401, 429)."""
+    def admit(self, headers: Headers, address: str, *sent: str) -> Visit:
+        """Let a request in, and count it. Raises :class:`Refused` (401, 429).
+
+        ``sent`` is what a socket was sent in the place of the header ``Authorization``.
+        """
         try:
-            caller = caller_of(self._keys, headers.getlist("authorization"), address)
+            caller = caller_of(self._keys, [*headers.getlist("authorization"), *sent], address)
         except KernelIndexError:
             # Guesses count for the address: nobody knows whose they are.
             self._rates.admit(Caller(address=address))
@@ -49,6 +53,22 @@ class Gate:
     def admit_write(self, visit: Visit) -> None:
         """Count a request that writes, once it is known to. Raises :class:`Refused` (429)."""
         visit.standings.append(self._rates.admit_write(visit.caller))
+
+    def admit_operation(self, scope: Scope, running: int, most: int) -> None:
+        """Count an operation of a socket as the request that it is. Raises :class:`Refused` (429)."""
+        if running >= most:
+            raise refused(
+                ErrorCode.RATE_LIMITED,
+                f"{running} operations are running on this connection; the limit is {most}",
+                remedy="complete some, or open another connection",
+            )
+        self._rates.admit(self.caller_in(scope))
+
+    @staticmethod
+    def caller_in(scope: Scope) -> Caller:
+        """Who opened a connection that was let in."""
+        visit: Visit = scope[_VISIT]
+        return visit.caller
 
 
 class Admission:
@@ -80,7 +100,7 @@ class Admission:
             await send(message)
 
         try:
-            scope[_VISIT] = gate.admit(headers, _peer(scope))
+            let_in(scope, gate.admit(headers, peer_of(scope)))
             await self.app(scope, receive, told)
         except KernelIndexError as error:
             if begun:
@@ -97,13 +117,18 @@ def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()]
 
 
-def visit_of(request: Request) -> Visit:
+def let_in(scope: Scope, visit: Visit) -> None:
+    """Note whom a connection was let in for."""
+    scope[_VISIT] = visit
+
+
+def visit_of(request: HTTPConnection) -> Visit:
     """The visit of a request that was let in."""
     visit: Visit = request.scope[_VISIT]
     return visit
 
 
-def _peer(scope: Any) -> str:
+def peer_of(scope: Scope) -> str:
     """The other end of the socket: a proxy's word for it counts only where the server was told to trust that proxy."""
     client = scope.get("client")
     return str(client[0]) if client else "here"

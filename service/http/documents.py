@@ -12,6 +12,7 @@ from typing import Any, Final
 from graphql import (
     DocumentNode,
     GraphQLError,
+    GraphQLFormattedError,
     GraphQLSchema,
     OperationDefinitionNode,
     parse,
@@ -41,6 +42,11 @@ class DocumentRejected(Exception):
         super().__init__("; ".join(error.message for error in errors))
         self.errors = [document_error(error) for error in errors]
         self.document = document
+
+    @property
+    def formatted(self) -> list[GraphQLFormattedError]:
+        """The errors as they leave."""
+        return [error.formatted for error in self.errors]
 
 
 class Prepared:

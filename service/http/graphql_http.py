@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 from graphql import OperationDefinitionNode, OperationType
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from strawberry import Schema
@@ -39,20 +39,29 @@ class Cost(msgspec.Struct, frozen=True):
     limit: int
 
 
+class OverCost(Exception):
+    """An operation that asks for too much; ``body`` is the response."""
+
+    def __init__(self, error: TooComplex, cost: Cost) -> None:
+        super().__init__(error.message)
+        self.formatted = [error.formatted]
+        self.body = only_errors(error) | {"extensions": {"cost": cost}}
+
+
 class GraphQLEndpoint:
     """An ASGI application that serves one schema at one path.
 
     * ``documents`` carries the limits and must be among the schema's extensions, so that every transport has them.
-    * ``make_context(request)`` gives the context of an operation; an error of ours that it raises is the answer.
+    * ``make_context(connection)`` gives the context of an operation; an error of ours that it raises is the answer.
     * ``extensions_of(context, cost)`` gives ``extensions`` of the response, once the operation has run.
-    * ``max_body(request)`` gives the most bytes that the request may send, before any are read.
-    * ``admit(request, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
+    * ``max_body(connection)`` gives the most bytes that the request may send, before any are read.
+    * ``admit(connection, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
     * ``give_up(context)`` is told when time has run out, so that what still works for the operation can end.
     * ``execute`` may take the place of the schema's own execution.
     * ``page`` answers a browser that opens the path.
     * ``seconds`` bounds execution, ``documents.limits.seconds`` where it is not given.
 
-    ``make_context``, ``extensions_of`` and ``max_body`` may be coroutine functions.
+    ``make_context`` and ``extensions_of`` may be coroutine functions.
     """
 
     def __init__(
@@ -60,10 +69,10 @@ class GraphQLEndpoint:
         schema: Schema,
         *,
         documents: Documents,
-        make_context: Callable[[Request], Any],
+        make_context: Callable[[HTTPConnection], Any],
         extensions_of: Callable[[Any, Cost], dict[str, Any] | Awaitable[dict[str, Any]]] | None = None,
-        max_body: Callable[[Request], int | Awaitable[int]] | None = None,
-        admit: Callable[[Request, OperationDefinitionNode], None] | None = None,
+        max_body: Callable[[HTTPConnection], int] | None = None,
+        admit: Callable[[HTTPConnection, OperationDefinitionNode], None] | None = None,
         give_up: Callable[[Any], None] | None = None,
         execute: Execute | None = None,
         page: ASGIApp | None = None,
@@ -112,32 +121,65 @@ class GraphQLEndpoint:
             return respond(apology(error), media_type)
 
     async def _answer(self, request: Request) -> Answer:
-        parameters = await self._read(request)
+        parameters = await self.read(request)
         try:
             prepared = self.documents.prepare(self.schema, parameters.query)
         except DocumentRejected as rejected:
             return Answer(only_errors(*rejected.errors), HTTPStatus.BAD_REQUEST, lenient=True)
         operation = prepared.operation(parameters.operation_name)
-        _check_method(request, operation)
-        self.admit(request, operation)
-        context = await _settled(self.make_context(request))
-        cost = Cost(prepared.cost(operation, parameters.variables), self.documents.max_cost(context))
+        check_method(request, operation)
+        if operation.operation is OperationType.SUBSCRIPTION:
+            raise refused(
+                ErrorCode.BAD_REQUEST,
+                "A subscription has more than one answer",
+                remedy="subscribe over a WebSocket (graphql-transport-ws), or over SSE at /graphql/stream",
+            )
+        return await self.run(prepared, operation, parameters.variables, request)
+
+    async def admitted(
+        self,
+        prepared: Prepared,
+        operation: OperationDefinitionNode,
+        variables: dict[str, Any],
+        connection: HTTPConnection,
+    ) -> tuple[Any, Cost]:
+        """The context of an operation that may be executed, and its cost. Raises :class:`OverCost`, or errors of ours.
+
+        Every transport goes through here.
+        """
+        self.admit(connection, operation)
+        context = await _settled(self.make_context(connection))
+        cost = Cost(prepared.cost(operation, variables), self.documents.max_cost(context))
         try:
             self.documents.check_cost(cost.requested, context, operation)
-            self.documents.check_variables(parameters.variables, context, operation)
+            self.documents.check_variables(variables, context, operation)
         except TooComplex as error:
-            body = only_errors(error) | {"extensions": {"cost": cost}}
-            return Answer(body, HTTPStatus.BAD_REQUEST, lenient=True)
+            raise OverCost(error, cost) from None
+        return context, cost
+
+    async def run(
+        self,
+        prepared: Prepared,
+        operation: OperationDefinitionNode,
+        variables: dict[str, Any],
+        connection: HTTPConnection,
+    ) -> Answer:
+        """The answer to a query or mutation of a valid document."""
+        try:
+            context, cost = await self.admitted(prepared, operation, variables, connection)
+        except OverCost as over:
+            return Answer(over.body, HTTPStatus.BAD_REQUEST, lenient=True)
         try:
             async with asyncio.timeout(self.seconds):
-                result = await self.execute(prepared, operation, parameters.variables, context)
+                result = await self.execute(prepared, operation, variables, context)
         except TimeoutError:
             self.give_up(context)
             raise _timeout(operation, self.seconds) from None
         extensions = await _settled(self.extensions_of(context, cost))
         return answer_of(result, {**extensions, "cost": cost})
 
-    async def _read(self, request: Request) -> Parameters:
+    async def read(self, request: Request) -> Parameters:
+        """What a request says. Raises errors of ours."""
         if request.method == "GET":
             return from_query_string(request.scope["query_string"], self.limits.json_depth)
         if request.method != "POST":
@@ -148,7 +190,7 @@ class GraphQLEndpoint:
                 headers={"Allow": METHODS},
             )
         expect_json(request.headers)
-        body = await read_body(request, await _settled(self.max_body(request)))
+        body = await read_body(request, self.max_body(request))
         return from_body(body, self.limits.json_depth)
 
     async def _execute(
@@ -184,13 +226,8 @@ def _not_acceptable() -> Refused:
     )
 
 
-def _check_method(request: Request, operation: OperationDefinitionNode) -> None:
-    if operation.operation is OperationType.SUBSCRIPTION:
-        raise refused(
-            ErrorCode.BAD_REQUEST,
-            "A subscription has more than one answer",
-            remedy="subscribe over a WebSocket (graphql-transport-ws), or over SSE at /graphql/stream",
-        )
+def check_method(request: Request, operation: OperationDefinitionNode) -> None:
+    """Raise :class:`Refused` (405) for a mutation that was not sent by POST: links must not write."""
     if operation.operation is OperationType.MUTATION and request.method != "POST":
         raise refused(
             ErrorCode.METHOD_NOT_ALLOWED,

@@ -51,7 +51,7 @@ def from_body(body: bytes, max_depth: int) -> Parameters:
         raise refused(ErrorCode.BAD_REQUEST, "Batches are not served", remedy="send one operation a request")
     if not isinstance(value, dict):
         raise refused(ErrorCode.BAD_REQUEST, "The body is not a JSON object")
-    return _parameters(value)
+    return from_members(value)
 
 
 def from_query_string(query_string: bytes, max_depth: int) -> Parameters:
@@ -65,10 +65,11 @@ def from_query_string(query_string: bytes, max_depth: int) -> Parameters:
         if name in value and name in NAMES:
             raise refused(ErrorCode.BAD_REQUEST, f"The query string has {name} twice")
         value[name] = decode_json(text, max_depth) if name in ("variables", "extensions") else text
-    return _parameters(value)
+    return from_members(value)
 
 
-def _parameters(value: Mapping[str, Any]) -> Parameters:
+def from_members(value: Mapping[str, Any]) -> Parameters:
+    """The parameters in a JSON object. Raises :class:`Refused`; members of other names are ignored."""
     query = value.get("query")
     if query is None:
         raise refused(ErrorCode.BAD_REQUEST, "The request has no query")

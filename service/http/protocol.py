@@ -13,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from domain.errors import ErrorCode
 from service.errors_out import refused
 from service.http.answers import refusal, respond
+from service.http.lifetimes import ABORT
 from service.http.negotiation import JSON
 
 MAX_HEAD_BYTES: Final = 64 * 1024
@@ -76,6 +77,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """The head is whole."""
         self._heard = True
         self._stop_clock()
+        self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from service.http.protocol import BoundedProtocol
+from service.http.socket_protocol import BoundedWebSocket
 
 
 @contextmanager
@@ -17,7 +18,15 @@ def serving(app: ASGIApp, *, lifespan: bool = False, http: type[BoundedProtocol]
     """The base URL of a server of the application, up while the context lasts."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, http=http, log_config=None, access_log=False, lifespan="on" if lifespan else "off")
+        config = uvicorn.Config(
+            app,
+            http=http,
+            ws=BoundedWebSocket,
+            ws_per_message_deflate=False,
+            log_config=None,
+            access_log=False,
+            lifespan="on" if lifespan else "off",
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -8,7 +8,7 @@ from typing import Any, NewType
 import strawberry
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from strawberry.schema.config import StrawberryConfig
@@ -198,7 +198,7 @@ def tiny_app(limits: Limits | None = None) -> Starlette:
     documents = Documents(limits or Limits(), max_cost=lambda context: 5_000 if context["who"] == "keyed" else 1_000)
     added: list[int] = []
 
-    async def make_context(request: Request) -> dict[str, Any]:
+    async def make_context(request: HTTPConnection) -> dict[str, Any]:
         key = request.headers.get("authorization")
         if key == "bad":
             raise InvalidInput.because("unknown key", code=ErrorCode.FORBIDDEN)
@@ -209,7 +209,7 @@ def tiny_app(limits: Limits | None = None) -> Starlette:
     def extensions_of(context: dict[str, Any], cost: Cost) -> dict[str, Any]:
         return {"stamp": {"who": context["who"], "spent": cost.requested}}
 
-    def max_body(request: Request) -> int:
+    def max_body(request: HTTPConnection) -> int:
         return 5 * 1024 * 1024 if "authorization" in request.headers else documents.limits.body
 
     async def raw(request: Request) -> PlainTextResponse:

@@ -1,0 +1,224 @@
+"""The hub: joins subscribers to the channel of their question, and executes each message once for all of them."""
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, Final
+
+import msgspec
+from graphql import (
+    ExecutionResult,
+    Executor,
+    GraphQLError,
+    OperationDefinitionNode,
+    VariableNode,
+    create_source_event_stream,
+    execute_subscription_event,
+    visit,
+)
+from graphql.language import Visitor
+from strawberry import Schema
+
+from domain.errors import ErrorCode, RateLimited
+from domain.principals import Principal
+from projections import saves
+from projections.happenings import Happening
+from projections.model import Doc
+from service.api import cursors
+from service.api.context import Context
+from service.app import Index
+from service.auth import Caller
+from service.errors_out import execution_errors, foreseen, refused
+from service.http.documents import Prepared
+from service.subscriptions.channels import Bounds, Channel, Frame
+from service.subscriptions.feeds import Feed
+
+KEPT_CHARS: Final = 16 * 1024 * 1024
+_SOMEBODY: Final = Principal(id="subscriber")
+
+
+class NotStarted(Exception):
+    """A subscription that can't begin, and why, as GraphQL errors that may leave."""
+
+    def __init__(self, errors: list[GraphQLError]) -> None:
+        super().__init__("; ".join(error.message for error in errors))
+        self.formatted = execution_errors(errors)
+
+
+class Hub:
+    """All channels of this process. ``make_context`` gives the context in which a message is executed."""
+
+    def __init__(
+        self, index: Index, schema: Schema, make_context: Callable[[Caller], Context], bounds: Bounds | None = None
+    ) -> None:
+        self._index = index
+        self._schema = schema._schema  # noqa: SLF001 - Strawberry has no other way to it
+        self._make_context = make_context
+        self._bounds = bounds or Bounds()
+        self._channels: dict[tuple[Any, ...], Channel] = {}
+        self._frames = _Frames()
+        self._callers: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return self._callers.total()
+
+    async def subscribe(
+        self, prepared: Prepared, operation: OperationDefinitionNode, variables: Mapping[str, Any], context: Context
+    ) -> AsyncGenerator[Frame]:
+        """The frames of a subscription of a valid document. Raises :class:`NotStarted`.
+
+        Going through them raises :class:`RateLimited` where the caller has too many at once, before the first one.
+        """
+        executor = Executor.build(
+            self._schema,
+            prepared.document,
+            context_value=context,
+            raw_variable_values=dict(variables),
+            operation_name=operation.name.value if operation.name else None,
+        )
+        if isinstance(executor, list):
+            raise NotStarted(executor)
+        feed: Any = create_source_event_stream(executor)
+        if executor.is_awaitable(feed):
+            feed = await feed
+        if isinstance(feed, ExecutionResult):
+            raise NotStarted(feed.errors or [])
+        key = _key(prepared, operation, variables, context.caller)
+        return self._frames_of(key, feed, executor, context.caller)
+
+    async def _frames_of(
+        self, key: tuple[Any, ...], feed: Feed, executor: Executor[Any], caller: Caller
+    ) -> AsyncGenerator[Frame]:
+        self._enter(caller)
+        channel = self._channels.get(key)
+        if channel is None:
+            channel = self._channels[key] = self._open(key, feed, executor, caller)
+        channel.subscribers += 1
+        try:
+            async with aclosing(channel.frames(feed.start, live=feed.live)) as frames:
+                async for frame in frames:
+                    yield frame
+        finally:
+            self._callers[caller.voice] -= 1
+            channel.subscribers -= 1
+            if not channel.subscribers:
+                channel.close()
+                del self._channels[key]
+
+    def _enter(self, caller: Caller) -> None:
+        limit = self._index.settings.subscriptions_per_caller
+        if self._callers[caller.voice] >= limit:
+            raise RateLimited.because(
+                f"more than {limit} subscriptions at once", remedy="end some, or ask for more in one of them"
+            )
+        self._callers[caller.voice] += 1
+
+    def _open(self, key: tuple[Any, ...], feed: Feed, executor: Executor[Any], caller: Caller) -> Channel:
+        # What is executed for many must not depend on who was the first of them.
+        anyone = Caller(principal=_SOMEBODY if caller.has_key else None)
+
+        async def render(happening: Happening) -> Frame:
+            return await self._frames.get((key, happening.place, _notice(happening)), lambda: make(happening))
+
+        async def make(happening: Happening) -> Frame:
+            return await self._execute(happening, executor, self._make_context(anyone))
+
+        return Channel(feed.read, render, self._index.views, self._index.follower, self._bounds)
+
+    async def _execute(self, happening: Happening, executor: Executor[Any], context: Context) -> Frame:
+        """Execute one message as of the end of its save."""
+        place = happening.place
+        save = self._index.views.peek(lambda db: saves.end_of(db, place.position))
+        context.snapshot = await context.snapshot_at(save.position)
+        cursor = cursors.log_cursor(context.log_id, *place)
+        doc: Doc = {**happening.doc, "cursor": cursor, "position": place.position}
+        one = executor.build_per_event_executor(context.snapshot.adopt(doc))
+        one.context_value = context
+        seconds = self._index.settings.query_timeout_s
+        try:
+            async with asyncio.timeout(seconds):
+                result: Any = execute_subscription_event(one)
+                if one.is_awaitable(result):
+                    result = await result
+        except TimeoutError:
+            context.give_up()
+            late = refused(ErrorCode.QUERY_TIMEOUT, f"It took longer than {seconds:g} seconds", remedy="ask for less")
+            result = ExecutionResult(None, [foreseen(late)])
+        body: dict[str, Any] = {"errors": execution_errors(result.errors)} if result.errors else {}
+        return Frame(place, cursor, msgspec.json.encode({**body, "data": result.data}).decode())
+
+
+class _Frames:
+    """What was rendered last, within a bound: whoever comes again after a short while is told the same bytes."""
+
+    def __init__(self, most: int = KEPT_CHARS) -> None:
+        self._most = most
+        self._chars = 0
+        self._kept: OrderedDict[object, asyncio.Task[Frame]] = OrderedDict()
+
+    async def get(self, key: object, make: Callable[[], Any]) -> Frame:
+        """The frame under a key, made by the first who asks."""
+        task = self._kept.get(key)
+        if task is None:
+            task = self._kept[key] = asyncio.create_task(make())
+            try:
+                frame = await asyncio.shield(task)
+            except BaseException:
+                self._kept.pop(key, None)
+                raise
+            if self._kept.get(key) is task:
+                self._weigh(len(frame.payload))
+            return frame
+        self._kept.move_to_end(key)
+        return await asyncio.shield(task)
+
+    def _weigh(self, chars: int) -> None:
+        self._chars += chars
+        while self._chars > self._most and len(self._kept) > 1:
+            _, task = self._kept.popitem(last=False)
+            if task.done() and not task.cancelled() and not task.exception():
+                self._chars -= len(task.result().payload)
+
+
+def _notice(happening: Happening) -> object:
+    return happening.doc["@type"], happening.doc.get("count")
+
+
+def _key(
+    prepared: Prepared, operation: OperationDefinitionNode, variables: Mapping[str, Any], caller: Caller
+) -> tuple[Any, ...]:
+    """What tells one channel from another: all that the answers depend on, and not where a subscriber begins."""
+    elsewhere = {name: value for name, value in variables.items() if name != _after_variable(prepared, operation)}
+    name = operation.name.value if operation.name else None
+    return prepared.text, name, msgspec.json.encode(elsewhere, order="sorted"), caller.has_key
+
+
+def _after_variable(prepared: Prepared, operation: OperationDefinitionNode) -> str | None:
+    """The variable that gives nothing but ``after`` of the subscription's field."""
+    fields = operation.selection_set.selections
+    for argument in (getattr(fields[0], "arguments", ()) or ()) if len(fields) == 1 else ():
+        if argument.name.value == "after" and isinstance(argument.value, VariableNode):
+            name = argument.value.name.value
+            return name if _uses(prepared, name) == 1 else None
+    return None
+
+
+def _uses(prepared: Prepared, name: str) -> int:
+    """How often a document uses a variable, beside defining it."""
+    uses = _Uses(name)
+    visit(prepared.document, uses)
+    return uses.count
+
+
+class _Uses(Visitor):
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.count = 0
+
+    def enter_variable_definition(self, *_args: Any) -> bool:
+        return False
+
+    def enter_variable(self, node: VariableNode, *_args: Any) -> None:
+        self.count += node.name.value == self.name
