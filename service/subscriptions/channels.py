@@ -78,23 +78,25 @@ class Channel:
 
         ``live`` says that nothing before the present is asked for. Raises what stopped the follower.
         """
-        place, caught_up = start, live
+        place, caught_up, now = start, live, Place(self._follower.head.position)
         if live:
             yield await self._notice("CaughtUp", place)
         while True:
-            while place < self._floor:
-                page = await self._page(place, self._floor)
+            # Whatever was there when it began comes before ``CaughtUp``, kept already or not.
+            while place < (kept := max(self._floor, now)):
+                page = await self._page(place, kept)
                 for frame in page.frames:
                     yield frame
                 place = page.until
-                if not page.frames and place < self._floor:
+                if not page.frames and place < kept:
                     yield await self._notice("Progress", place)
             seen = self._count - self._number_after(place)
             while (index := seen - self._count + len(self._kept)) >= 0:
                 if index < len(self._kept):
-                    frame = self._kept[index]
-                    yield frame
-                    place, seen = frame.place, seen + 1
+                    frame, seen = self._kept[index], seen + 1
+                    if frame.place > place:
+                        place = frame.place
+                        yield frame
                 elif caught_up:
                     await self._news()
                 else:
