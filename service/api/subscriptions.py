@@ -70,11 +70,11 @@ async def _feed(read: Read, context: Context, after: str | None) -> Feed:
     path = "after" if context.last_event_id is None else "Last-Event-ID"
     after = after if context.last_event_id is None else context.last_event_id
     if after is None:
-        return Feed(read, Place(context.snapshot.position), live=True)
+        return Feed(read, Place(context.index.follower.head.position))
     start = Place(0) if after == LOG_START else cursors.log_place(after, context.log_id, path)
     if start.position > context.index.follower.head.position:
         await _require_to_come(context, start.position, path)
-    return Feed(read, start, live=False)
+    return Feed(read, start)
 
 
 async def _require_to_come(context: Context, position: int, path: str) -> None:

@@ -73,14 +73,12 @@ class Channel:
         """Stop following: nobody subscribes any more."""
         self._pump.cancel()
 
-    async def frames(self, start: Place, *, live: bool) -> AsyncGenerator[Frame]:
+    async def frames(self, place: Place) -> AsyncGenerator[Frame]:
         """Everything after a place, for ever. Ends with ``Lagged`` where the subscriber is too slow.
 
-        ``live`` says that nothing before the present is asked for. Raises what stopped the follower.
+        Raises what stopped the follower.
         """
-        place, caught_up, now = start, live, Place(self._follower.head.position)
-        if live:
-            yield await self._notice("CaughtUp", place)
+        caught_up, now = False, Place(self._follower.head.position)
         while True:
             # Whatever was there when it began comes before ``CaughtUp``, kept already or not.
             while place < (kept := max(self._floor, now)):

@@ -22,11 +22,10 @@ Read = Callable[[sqlite3.Connection, Stretch], Found]
 
 
 class Feed(msgspec.Struct, frozen=True):
-    """What one subscriber asked for. ``start`` is where it goes on; ``live`` where it did not say so."""
+    """What one subscriber asked for, and the place where it goes on."""
 
     read: Read
     start: Place
-    live: bool
 
     def __aiter__(self) -> AsyncIterator[Any]:
         """What graphql-core asks of whatever a subscription field answers; the hub reads feeds in another way."""

@@ -96,7 +96,7 @@ class Hub:
             channel = self._channels[key] = self._open(key, feed, executor, caller)
         channel.subscribers += 1
         try:
-            async with aclosing(channel.frames(feed.start, live=feed.live)) as frames:
+            async with aclosing(channel.frames(feed.start)) as frames:
                 async for frame in frames:
                     yield frame
         finally:
