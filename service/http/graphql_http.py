@@ -127,7 +127,6 @@ class GraphQLEndpoint:
         except DocumentRejected as rejected:
             return Answer(only_errors(*rejected.errors), HTTPStatus.BAD_REQUEST, lenient=True)
         operation = prepared.operation(parameters.operation_name)
-        check_method(request, operation)
         if operation.operation is OperationType.SUBSCRIPTION:
             raise refused(
                 ErrorCode.BAD_REQUEST,
@@ -147,6 +146,7 @@ class GraphQLEndpoint:
 
         Every transport goes through here.
         """
+        _check_method(connection, operation)
         self.admit(connection, operation)
         context = await _settled(self.make_context(connection))
         cost = Cost(prepared.cost(operation, variables), self.documents.max_cost(context))
@@ -226,9 +226,9 @@ def _not_acceptable() -> Refused:
     )
 
 
-def check_method(request: Request, operation: OperationDefinitionNode) -> None:
-    """Raise :class:`Refused` (405) for a mutation that was not sent by POST: links must not write."""
-    if operation.operation is OperationType.MUTATION and request.method != "POST":
+def _check_method(connection: HTTPConnection, operation: OperationDefinitionNode) -> None:
+    """Raise :class:`Refused` (405) for a mutation in a link: following one must not write."""
+    if operation.operation is OperationType.MUTATION and connection.scope.get("method") == "GET":
         raise refused(
             ErrorCode.METHOD_NOT_ALLOWED,
             "A mutation can't be sent by GET",
