@@ -13,6 +13,7 @@ from projections import operations, runs, sources
 from projections.model import Doc
 from service.api import resolving
 from service.api.context import Context
+from service.api.finding import Finding
 from service.api.scalars import DateTime, Digest
 from service.api.snapshot import Snapshot
 from service.api.stamps import AccessStamp, stamp
@@ -77,7 +78,7 @@ class OperationFilter(_Given):
 
 
 @strawberry.interface(description="What can be read of the index as of a position.")
-class Reads:
+class Reads(Finding):
     @loaded(Run | None, "A run by digest, unique prefix of at least 8 hex digits, or alias.")
     async def run(self, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
         return await resolving.document_of(_snapshot(info), id, (Kind.BENCHMARK_RUN,))

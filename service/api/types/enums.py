@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.comparing import Section as ComparisonSection
+from domain.display.comparisons import ComparisonFormat
 from domain.manifests import Kind
 from domain.policies.evidence import EvidenceLevel
 
@@ -63,6 +65,19 @@ class AxisRole(StrEnum):
 
 
 strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
+strawberry.enum(ComparisonFormat, description="As what a comparison can be taken away.")
+strawberry.enum(ComparisonSection, name="ComparisonSection", description="What a compared field is part of.")
 strawberry.enum(Kind, name="ManifestKind", description="The kinds of manifests.")
 
-__all__ = ["ArtifactRole", "AxisRole", "EvidenceLevel", "Kind", "Profile", "ProjectKind", "RunOrder", "RunStatus"]
+__all__ = [
+    "ArtifactRole",
+    "AxisRole",
+    "ComparisonFormat",
+    "ComparisonSection",
+    "EvidenceLevel",
+    "Kind",
+    "Profile",
+    "ProjectKind",
+    "RunOrder",
+    "RunStatus",
+]

@@ -1,0 +1,25 @@
+"""The root fields that find and compare: what a frontend's search box and comparison page ask for."""
+
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from projections.model import Doc
+from service.api.comparing import comparison
+from service.api.context import Context
+from service.api.types.base import loaded
+from service.api.types.comparisons import Comparison, comparison_document
+
+Ask = Info[Context, Any]
+
+
+@strawberry.type(description="What is found and compared. Part of `Reads`.")
+class Finding:
+    @loaded(
+        Comparison | None,
+        "Two to eight runs side by side, by digest, unique prefix or alias; ratio and rank only where they compare.",
+    )
+    async def compare(self, info: Ask, ids: list[strawberry.ID]) -> Doc:
+        snapshot = info.context.snapshot
+        return comparison_document(await comparison(snapshot, ids), snapshot)
