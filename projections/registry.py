@@ -14,6 +14,7 @@ from projections import (
     rankings,
     runs,
     saves,
+    search,
     sources,
     workloads,
 )
@@ -33,6 +34,7 @@ READ_MODELS: Final = tuple(
         conditions,
         runs,
         rankings,
+        search,
     )
 )
 

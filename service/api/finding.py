@@ -10,6 +10,8 @@ from service.api.comparing import comparison
 from service.api.context import Context
 from service.api.types.base import loaded
 from service.api.types.comparisons import Comparison, comparison_document
+from service.api.types.connections import PageArguments
+from service.api.types.search import SearchResult, search_result
 
 Ask = Info[Context, Any]
 
@@ -23,3 +25,10 @@ class Finding:
     async def compare(self, info: Ask, ids: list[strawberry.ID]) -> Doc:
         snapshot = info.context.snapshot
         return comparison_document(await comparison(snapshot, ids), snapshot)
+
+    @loaded(
+        SearchResult | None,
+        "What is found by words, `op: family: gpu: arch: dtype: language: source: evidence:` and `axis=size`.",
+    )
+    async def search(self, info: Ask, text: str, first: int | None = None, after: str | None = None) -> Doc:
+        return await search_result(info.context, text, PageArguments(first, after))

@@ -114,12 +114,17 @@ def connection_document(rows: list[tuple[str, Any]], *, has_next: bool, has_prev
     return {
         "edges": [{"cursor": cursor, "node": node} for cursor, node in rows],
         "nodes": [node for _, node in rows],
-        "pageInfo": {
-            "hasNextPage": has_next,
-            "hasPreviousPage": has_previous,
-            "startCursor": rows[0][0] if rows else None,
-            "endCursor": rows[-1][0] if rows else None,
-        },
+        "pageInfo": page_info([cursor for cursor, _ in rows], has_next=has_next, has_previous=has_previous),
+    }
+
+
+def page_info(shown: list[str], *, has_next: bool, has_previous: bool) -> Doc:
+    """Where the page with these cursors lies in its list."""
+    return {
+        "hasNextPage": has_next,
+        "hasPreviousPage": has_previous,
+        "startCursor": shown[0] if shown else None,
+        "endCursor": shown[-1] if shown else None,
     }
 
 
