@@ -19,7 +19,7 @@ from domain.commands import Command, Ingest, OpenLog, RecordImport, RegisterSour
 from domain.events import Committed
 from domain.principals import LOCAL
 from projections import saves
-from projections.digests import view_digests
+from projections.digests import FULL_TEXT, view_digests
 from projections.model import AS_OF
 from projections.registry import HANDLERS, READ_MODELS
 from projections.views import apply, open_writer
@@ -177,6 +177,8 @@ def rows_that_hold(db: sqlite3.Connection, position: int) -> dict[str, list[Any]
     """All rows of all temporal tables as of a position, without the column that says when they ended."""
     held = {}
     for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall():
+        if table.startswith(FULL_TEXT):
+            continue
         columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
         kept = ", ".join(name for name in columns if name != "to_position")
         since = "from_position" if "from_position" in columns else "position"
