@@ -11,6 +11,7 @@ from service.api.context import Context
 from service.api.types.base import loaded
 from service.api.types.comparisons import Comparison, comparison_document
 from service.api.types.connections import PageArguments
+from service.api.types.nearest import NearestCase, nearest_cases
 from service.api.types.search import SearchResult, search_result
 
 Ask = Info[Context, Any]
@@ -32,3 +33,11 @@ class Finding:
     )
     async def search(self, info: Ask, text: str, first: int | None = None, after: str | None = None) -> Doc:
         return await search_result(info.context, text, PageArguments(first, after))
+
+    @loaded(
+        list[NearestCase] | None,
+        "Where no run on this workload may be ranked: the measured cases that differ in one axis, the next smaller and "
+        "the next larger size of each. Empty where the case itself is measured.",
+    )
+    async def nearest_cases(self, info: Ask, workload: strawberry.ID, hardware: str | None = None) -> list[Doc]:
+        return await nearest_cases(info.context.snapshot, workload, hardware)
