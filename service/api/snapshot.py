@@ -24,6 +24,7 @@ ON_LOOP: Final = 8
 
 Loader = DataLoader[str, Any]
 Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
+Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
 KINDS: Final[Mapping[str, str]] = {
     "BenchmarkRun": "runs",
@@ -56,6 +57,18 @@ class Snapshot:
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query)
+
+    async def gathered(self, name: str, query: Gathering, key: Any) -> Any:
+        """What a query of any length answers for a key: asked once for all keys that are wanted under its name."""
+        loader = self._loaders.get(name)
+        if loader is None:
+
+            async def load(keys: list[Any]) -> list[Any]:
+                found = await self._views.read(lambda db: query(db, keys))
+                return [found.get(key) for key in keys]
+
+            loader = self._loaders[name] = DataLoader(load)
+        return await loader.load(key)
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""

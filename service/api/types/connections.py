@@ -9,7 +9,7 @@ import strawberry
 from domain.errors import ErrorCode, InvalidInput
 from projections import paging
 from projections.model import Doc
-from projections.paging import Listing, Window
+from projections.paging import Branch, Listing, Page, Window
 from service.api import cursors
 from service.api.cursors import PageCursor
 from service.api.scalars import Position
@@ -88,24 +88,61 @@ async def connection(
 ) -> Doc:
     """The document of a connection over a listing; ``name`` and the listing's own criteria bind its cursors."""
     binding = cursors.fingerprint(snapshot.log_id, name, [dict(listing.names), list(listing.order)])
+    snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
+    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
+
+    async def count() -> int:
+        return int(await snapshot.read(lambda db: paging.count(db, listing, snapshot.position)))
+
+    return _document(page, binding, snapshot, count)
+
+
+async def branch_connection(
+    branch: Branch, name: str, parent: str, arguments: PageArguments, snapshot: Snapshot, snapshot_at: SnapshotAt
+) -> Doc:
+    """The document of a connection over what belongs to a parent: of many parents the pages are read at once."""
+    listing = branch.listing
+    binding = cursors.fingerprint(snapshot.log_id, name, [parent, dict(listing.names), list(listing.order)])
+    snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
+    place = snapshot.position
+
+    page = await snapshot.gathered(
+        f"pages of {name} {window}", lambda db, parents: paging.pages(db, branch, parents, window, place), parent
+    )
+
+    async def count() -> int:
+        of = await snapshot.gathered(
+            f"counts of {name}", lambda db, parents: paging.counts(db, branch, parents, place), parent
+        )
+        return int(of)
+
+    return _document(page, binding, snapshot, count)
+
+
+async def _window(
+    arguments: PageArguments, binding: str, width: int, snapshot: Snapshot, snapshot_at: SnapshotAt
+) -> tuple[Snapshot, Window]:
+    """Which rows are asked for, and of which snapshot: that in which the paging began."""
     size = arguments.size()
-    after, before = arguments.cursors(binding, snapshot.position, len(listing.order))
+    after, before = arguments.cursors(binding, snapshot.position, width)
     if cursor := after or before:
         snapshot = await snapshot_at(cursor.position)
-    window = Window(
+    return snapshot, Window(
         size=size,
         backward=arguments.last is not None,
         after=after.key if after else None,
         before=before.key if before else None,
     )
-    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
+
+
+def _document(page: Page, binding: str, snapshot: Snapshot, count: Callable[[], Awaitable[int]]) -> Doc:
     rows = [
         (cursors.encode(PageCursor(binding, snapshot.position, key)), snapshot.adopt(doc)) for key, doc in page.rows
     ]
     return {
         **connection_document(rows, has_next=page.has_next, has_previous=page.has_previous),
         "position": snapshot.position,
-        "@count": lambda: snapshot.read(lambda db: paging.count(db, listing, snapshot.position)),
+        "@count": count,
     }
 
 
