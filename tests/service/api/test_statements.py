@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from graphql import GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
 from domain.bundles import Bundle, bundle_of
 from domain.commands import Ingest, RegisterSource
@@ -13,8 +14,9 @@ from service.api.execute import Api
 from service.api.schema import schema
 from service.app import Index
 from service.auth import AT_HOME
-from tests.examples import OPERATION, PROTOCOL, bundle, implementation, manifest
+from tests.examples import OPERATION, PROJECT, PROTOCOL, WORKLOAD, bundle, implementation, manifest
 from tests.service.api.asking import ask
+from tests.service.api.test_schema import selection
 
 PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
   digest aliases manifest canonical permalink stamp { position }
@@ -37,6 +39,16 @@ NODES = """query($ids: [ID!]!) { nodes(ids: $ids) { id
   ... on Implementation { name operation { name } }
   ... on Ranking { size leader { digest } }
 } }"""
+
+SUITE = manifest(
+    "WorkloadSuite",
+    {
+        "operationSpecDigest": OPERATION.digest,
+        "cases": [{"externalId": "a", "axes": {"tokens": 1}}],
+        "aggregation": {"metric": "latency", "statistic": "mean"},
+        "correctness": {"comparator": "exact"},
+    },
+)
 
 MANY = 100
 
@@ -65,6 +77,18 @@ def operation(number: int) -> Bundle:
     return bundle_of(manifest("OperationSpec", spec), record={"aliases": [f"operation-{number}"]})
 
 
+def of_one(number: int) -> tuple[Bundle, ...]:
+    """Runs of one implementation: on another workload each, and in another group on one suite each."""
+    case = manifest("WorkloadCase", WORKLOAD.spec | {"axes": dict.fromkeys(WORKLOAD.spec["axes"], number + 2)})
+    protocol = manifest("BenchmarkProtocol", PROTOCOL.spec | {"harness": {"name": "i", "version": str(number)}})
+    on_case = bundle(100 + number, workloadDigest=case.digest)
+    on_suite = bundle(100 + number, workloadDigest=SUITE.digest, protocolDigest=protocol.digest)
+    assert on_case.run
+    assert on_suite.run
+    kept = [part for part in on_case.manifests if part.digest not in (WORKLOAD.digest, PROTOCOL.digest)]
+    return bundle_of(*kept, PROTOCOL, case, on_case.run), bundle_of(*kept, protocol, SUITE, on_suite.run)
+
+
 @pytest.fixture(autouse=True)
 async def _world(index: Index) -> None:
     """A hundred of everything, and a group of a hundred."""
@@ -73,6 +97,7 @@ async def _world(index: Index) -> None:
         *(Ingest(bundle=numbered(number)) for number in numbers),
         *(Ingest(bundle=bundle(100 + number, by=f"n{number}")) for number in numbers),
         *(Ingest(bundle=operation(number)) for number in numbers),
+        *(Ingest(bundle=part) for number in numbers for part in of_one(number)),
         *(RegisterSource(slug=f"board-{number}", name=f"Board {number}", kind="board") for number in numbers),
     ]
     await index.ledger.handle(commands, LOCAL)
@@ -84,7 +109,8 @@ def counted(index: Index) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def note(statement: str) -> None:
-        if "FROM saves" not in statement:
+        # What the full-text index does inside a statement is traced as a comment.
+        if "FROM saves" not in statement and not statement.startswith("--"):
             seen.append(statement)
 
     connections = (index.views._peeker, index.views._reader._conn)
@@ -111,6 +137,83 @@ async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Ind
     hundred = await statements(index, query, first=MANY)
 
     assert hundred == ten <= bound
+
+
+PARENTS = {
+    "Ranking": "",
+    "Operation": OPERATION.digest,
+    "WorkloadCase": WORKLOAD.digest,
+    "WorkloadSuite": SUITE.digest,
+    "Implementation": implementation("heron").digest,
+    "Project": PROJECT.digest,
+    "Hardware": "hardware/nvidia-b200",
+    "Source": "source/local",
+}
+"""One of each type with connections of its own, with a hundred rows in each. Of rankings the largest one."""
+
+
+def connections() -> Iterator[tuple[str, str, Any]]:
+    """Every connection of the schema: the type and the field that it is, and the type of its rows."""
+    for type_ in schema._schema.type_map.values():
+        if isinstance(type_, GraphQLObjectType):
+            for name, field in type_.fields.items():
+                connection = get_named_type(field.type)
+                if isinstance(connection, GraphQLObjectType) and connection.name.endswith("Connection"):
+                    yield type_.name, name, get_named_type(connection.fields["nodes"].type)
+
+
+CONNECTIONS = tuple(connections())
+ROWS = {row.name: (parent, field, row) for parent, field, row in reversed(CONNECTIONS)}
+BESIDE_ROWS = [
+    (
+        parent,
+        field,
+        f"{name}{'(first: 2)' if 'first' in inner.args else ''} {{ {selection(get_named_type(inner.type), 2)} }}",
+    )
+    for parent, field, row in ROWS.values()
+    for name, inner in row.fields.items()
+    if not is_leaf_type(get_named_type(inner.type)) and not any(map(is_required_argument, inner.args.values()))
+]
+"""For each type of rows one connection of it, with each field of objects that a row has: connections among them."""
+
+
+async def page_query(index: Index, parent: str, field: str, of_row: str) -> str:
+    inner = f"{field}(first: $first) {{ totalCount nodes {{ {of_row} }} }}"
+    if parent != "Query":
+        found = (await ask(index, "{ rankings(first: 1) { nodes { id } } }"))["rankings"]["nodes"][0]["id"]
+        inner = f'node(id: "{PARENTS[parent] or found}") {{ ... on {parent} {{ {inner} }} }}'
+    return f"query($first: Int!) {{ {inner} }}"
+
+
+async def test_so_does_every_connection_with_everything_that_its_rows_have(index: Index) -> None:
+    """Of the whole schema, in one index: each connection with its rows' own fields, each type of rows with the rest."""
+    of_rows = [(parent, field, selection(row, 1)) for parent, field, row in CONNECTIONS]
+    for parent, field, of_row in (*of_rows, *BESIDE_ROWS):
+        query = await page_query(index, parent, field, of_row)
+
+        # One that asks for each row by itself takes more than there are rows.
+        assert await statements(index, query, first=40) <= 25, (parent, field, of_row)
+
+
+@pytest.mark.parametrize("text", ["gpu:card", "op:rmsnorm", "numbered source:board"])
+async def test_so_does_a_search(index: Index, text: str) -> None:
+    query = """query($text: String!, $first: Int!) { search(text: $text, first: $first) {
+      totalCount hits { matched snippet node { id ... on Run { ranking { rank } implementation { name } } } } } }"""
+
+    ten = await statements(index, query, text=text, first=10)
+    hundred = await statements(index, query, text=text, first=MANY)
+
+    # Each kind of hit takes a statement, and a connection's first look into the full-text index two more.
+    assert max(ten, hundred) <= 16
+
+
+async def test_so_does_a_comparison(index: Index) -> None:
+    runs = (await ask(index, "{ runs(first: 8) { nodes { digest } } }"))["runs"]["nodes"]
+    digests = [run["digest"] for run in runs]
+    query = """query($ids: [ID!]!) { compare(ids: $ids) { verdict fields { path } export(format: CSV)
+      runs { rank run { digest implementation { name } } } } }"""
+
+    assert await statements(index, query, ids=digests[:2]) == await statements(index, query, ids=digests) <= 10
 
 
 async def test_so_do_nodes(index: Index) -> None:
