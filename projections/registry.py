@@ -6,12 +6,19 @@ from typing import Final
 from domain.facts import Fact
 from projections import (
     artifacts,
+    attestations,
     conditions,
+    erasures,
     identities,
     implementations,
+    issues,
+    lifecycles,
     operations,
     projects,
     rankings,
+    records,
+    reruns,
+    runners,
     runs,
     saves,
     search,
@@ -24,6 +31,7 @@ READ_MODELS: Final = tuple(
     module.READ_MODEL
     for module in (
         saves,
+        erasures,
         identities,
         sources,
         artifacts,
@@ -32,8 +40,14 @@ READ_MODELS: Final = tuple(
         workloads,
         implementations,
         conditions,
+        runners,
+        lifecycles,
+        reruns,
         runs,
+        attestations,
+        issues,
         rankings,
+        records,
         search,
     )
 )

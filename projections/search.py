@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.identity import digest_prefix
+from domain.identity import digest_prefix, unpinned
 from domain.search_text import Search, Term
 from projections.model import TEMPORAL, ReadModel, json_list
 from projections.paging import Listing
@@ -47,7 +47,9 @@ class Explained(msgspec.Struct, frozen=True):
 
 def listing(search: Search) -> Listing:
     """What is found: ids first, then names that begin with the words, names with all words, the rest; by kind, name."""
-    names = {"anywhere": _all_of(search.terms), "id": search.text, "prefix": digest_prefix(search.text)}
+    pin = unpinned(search.text)
+    bare = pin[0] if pin else search.text
+    names = {"anywhere": _all_of(search.terms), "id": bare, "prefix": digest_prefix(bare)}
     tiers = ["SELECT rowid AS row, 3 AS tier FROM findable_text WHERE findable_text MATCH :anywhere"]
     if search.words:
         others = [term for term in search.terms if term.field]

@@ -1,6 +1,7 @@
 """Connections: keyset pages, all of one paging from one snapshot."""
 
-from collections.abc import Awaitable, Callable
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -89,7 +90,7 @@ async def connection(
     """The document of a connection over a listing; ``name`` and the listing's own criteria bind its cursors."""
     binding = cursors.fingerprint(snapshot.log_id, name, [dict(listing.names), list(listing.order)])
     snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
-    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
+    page = await snapshot.read(lambda db: _adopted(paging.page(db, listing, window, snapshot.position), snapshot))
 
     async def count() -> int:
         return int(await snapshot.read(lambda db: paging.count(db, listing, snapshot.position)))
@@ -106,9 +107,11 @@ async def branch_connection(
     snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
     place = snapshot.position
 
-    page = await snapshot.gathered(
-        f"pages of {name} {window}", lambda db, parents: paging.pages(db, branch, parents, window, place), parent
-    )
+    def read(db: sqlite3.Connection, parents: list[str]) -> Mapping[str, Page]:
+        found = paging.pages(db, branch, parents, window, place)
+        return {one: _adopted(page, snapshot) for one, page in found.items()}
+
+    page = await snapshot.gathered(f"pages of {name} {window}", read, parent)
 
     async def count() -> int:
         of = await snapshot.gathered(
@@ -126,7 +129,7 @@ async def _window(
     size = arguments.size()
     after, before = arguments.cursors(binding, snapshot.position, width)
     if cursor := after or before:
-        snapshot = await snapshot_at(cursor.position)
+        snapshot = await paged(snapshot, cursor, snapshot_at, "after" if after else "before")
     return snapshot, Window(
         size=size,
         backward=arguments.last is not None,
@@ -135,15 +138,28 @@ async def _window(
     )
 
 
+def _adopted(page: Page, snapshot: Snapshot) -> Page:
+    for _, doc in page.rows:
+        snapshot.adopt(doc)
+    return page
+
+
 def _document(page: Page, binding: str, snapshot: Snapshot, count: Callable[[], Awaitable[int]]) -> Doc:
-    rows = [
-        (cursors.encode(PageCursor(binding, snapshot.position, key)), snapshot.adopt(doc)) for key, doc in page.rows
-    ]
+    rows = [(cursors.encode(PageCursor(binding, snapshot.position, key)), doc) for key, doc in page.rows]
     return {
         **connection_document(rows, has_next=page.has_next, has_previous=page.has_previous),
         "position": snapshot.position,
         "@count": count,
     }
+
+
+async def paged(snapshot: Snapshot, cursor: PageCursor, snapshot_at: SnapshotAt, path: str) -> Snapshot:
+    """The snapshot in which the paging of a cursor began. Under a position that the reader names it must be that."""
+    if cursor.position == snapshot.position:
+        return snapshot
+    if snapshot.pinned:
+        raise cursors.invalid("is from another position than the one that is asked for", path)
+    return await snapshot_at(cursor.position)
 
 
 def connection_document(rows: list[tuple[str, Any]], *, has_next: bool, has_previous: bool) -> Doc:

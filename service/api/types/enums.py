@@ -6,8 +6,10 @@ import strawberry
 
 from domain.comparing import Section as ComparisonSection
 from domain.display.comparisons import ComparisonFormat
+from domain.errors import ErrorCode
 from domain.manifests import Kind
 from domain.policies.evidence import EvidenceLevel
+from service.citations import CitationFormat, WarningCode
 
 
 @strawberry.enum(description="What the harness said of a run.")
@@ -67,17 +69,26 @@ class AxisRole(StrEnum):
 strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
 strawberry.enum(ComparisonFormat, description="As what a comparison can be taken away.")
 strawberry.enum(ComparisonSection, name="ComparisonSection", description="What a compared field is part of.")
+strawberry.enum(
+    CitationFormat,
+    description="The formats of citations. `TEXT` is a sentence that loses nothing, or an entry in a style.",
+)
+strawberry.enum(ErrorCode, description="Every code that an error can have. A released code never changes its meaning.")
+strawberry.enum(WarningCode, name="CitationWarningCode", description="Why a citation deserves a second look.")
 strawberry.enum(Kind, name="ManifestKind", description="The kinds of manifests.")
 
 __all__ = [
     "ArtifactRole",
     "AxisRole",
+    "CitationFormat",
     "ComparisonFormat",
     "ComparisonSection",
+    "ErrorCode",
     "EvidenceLevel",
     "Kind",
     "Profile",
     "ProjectKind",
     "RunOrder",
     "RunStatus",
+    "WarningCode",
 ]

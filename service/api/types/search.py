@@ -13,8 +13,9 @@ from service.api import cursors
 from service.api.context import Context
 from service.api.cursors import PageCursor
 from service.api.scalars import Position
+from service.api.snapshot import Snapshot
 from service.api.types.base import Node, Root, loaded, picked, snapshot_of
-from service.api.types.connections import PageArguments, PageInfo, page_info
+from service.api.types.connections import PageArguments, PageInfo, page_info, paged
 
 TABLES: Final = {
     "Run": "runs",
@@ -53,15 +54,15 @@ class SearchResult:
         return int(await root["@count"]())
 
 
-async def search_result(context: Context, text: str, arguments: PageArguments) -> Doc:
+async def search_result(snapshot: Snapshot, context: Context, text: str, arguments: PageArguments) -> Doc:
     """The document of a page of hits."""
-    snapshot, asked = context.snapshot, read_search(text)
+    asked = read_search(text)
     listing = search.listing(asked)
     binding = cursors.fingerprint(snapshot.log_id, "search", asked.text)
     size = arguments.size()
     after, _ = arguments.cursors(binding, snapshot.position, len(listing.order))
     if after:
-        snapshot = await context.snapshot_at(after.position)
+        snapshot = await paged(snapshot, after, context.snapshot_at, "after")
 
     def read(db: Any) -> tuple[paging.Page, dict[int, Explained]]:
         page = paging.page(db, listing, Window(size, after=after.key if after else None), snapshot.position)
