@@ -1,4 +1,4 @@
-"""Digests of whole tables: equal views have equal digests, however they came to be (DESIGN section 7)."""
+"""Digests of whole tables: equal views have equal digests, however they came to be."""
 
 import sqlite3
 from hashlib import sha256

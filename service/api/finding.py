@@ -3,7 +3,7 @@
 import strawberry
 
 from projections.model import Doc
-from service.api.asking import Ask, Asked, asked
+from service.api.asked import Ask, Asked, snapshot_asked
 from service.api.comparing import comparison
 from service.api.types.base import loaded
 from service.api.types.comparisons import Comparison, comparison_document
@@ -12,14 +12,16 @@ from service.api.types.nearest import NearestCase, nearest_cases
 from service.api.types.search import SearchResult, search_result
 
 
-@strawberry.type(description="What is found and compared. Part of `Reads`.")
+@strawberry.type
 class Finding:
+    """Fields of :class:`service.api.reads.Reads`."""
+
     @loaded(
         Comparison | None,
         "Two to eight runs side by side, by digest, unique prefix or alias; ratio and rank only where they compare.",
     )
     async def compare(self, root: Asked, info: Ask, ids: list[strawberry.ID]) -> Doc:
-        snapshot = asked(root, info)
+        snapshot = snapshot_asked(root, info)
         return comparison_document(await comparison(snapshot, ids), snapshot)
 
     @loaded(
@@ -29,7 +31,7 @@ class Finding:
     async def search(
         self, root: Asked, info: Ask, text: str, first: int | None = None, after: str | None = None
     ) -> Doc:
-        return await search_result(asked(root, info), info.context, text, PageArguments(first, after))
+        return await search_result(snapshot_asked(root, info), info.context, text, PageArguments(first, after))
 
     @loaded(
         list[NearestCase] | None,
@@ -39,4 +41,4 @@ class Finding:
     async def nearest_cases(
         self, root: Asked, info: Ask, workload: strawberry.ID, hardware: str | None = None
     ) -> list[Doc]:
-        return await nearest_cases(asked(root, info), workload, hardware)
+        return await nearest_cases(snapshot_asked(root, info), workload, hardware)

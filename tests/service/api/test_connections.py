@@ -15,7 +15,20 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Command, Ingest, RegisterSource
+from domain.commands import (
+    ApproveRunner,
+    AttestRun,
+    CloseIssue,
+    Command,
+    HideAttestation,
+    Ingest,
+    RegisterSource,
+    ReportIssue,
+    RequestRerun,
+    StartRerun,
+    SuspendRunner,
+)
+from domain.facts import AttestationType, IssueCategory, IssueOutcome
 from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import execute
@@ -26,6 +39,8 @@ from tests.examples import (
     OPERATION,
     PROJECT,
     PROTOCOL,
+    PUBLIC_KEY,
+    START,
     WORKLOAD,
     Clock,
     Ids,
@@ -33,6 +48,7 @@ from tests.examples import (
     implementation,
     ingest,
     manifest,
+    run,
 )
 from tests.service.api.asking import ask, error_of
 
@@ -45,7 +61,9 @@ SUITE = manifest(
         "correctness": {"comparator": "exact"},
     },
 )
+A = run(100, by="a").digest
 PARENTS = {
+    "Run": A,
     "Ranking": "sha256:90d8fb48eee127a75f5aaad4b87460915c69e585772d6d534fab1c099cf113a2",
     "Operation": OPERATION.digest,
     "WorkloadCase": WORKLOAD.digest,
@@ -143,6 +161,9 @@ FILTERED = (
     Listed("Query", "rankings", "id", f'filter: {{ operation: "{OPERATION.digest}", dtype: "bf16" }}'),
     Listed("Query", "rankings", "id", 'filter: { source: "tern-board", hardware: "nvidia-b200" }'),
     Listed("Query", "operations", "id", 'filter: { family: "rmsnorm" }'),
+    Listed("Query", "rerunRequests", "id", f'filter: {{ run: "{A}", hardware: "NVIDIA B200", state: OPEN }}'),
+    Listed("Query", "issues", "id", f'filter: {{ run: "{A}", category: OTHER, state: OPEN }}'),
+    Listed("Query", "runners", "id", 'filter: { operator: "local", hardware: "nvidia b200", suspended: false }'),
 )
 CONNECTIONS = (*OF_THE_SCHEMA, *FILTERED)
 
@@ -187,6 +208,22 @@ def published(value: int, by: str, day: int) -> Ingest:
     return Ingest(bundle=msgspec.structs.replace(one, published_at=f"2026-08-{day:02}T00:00:00Z"))
 
 
+def about(kind: str, name: str) -> Command:
+    """Another runner, request, issue or attestation, of the run A."""
+    match kind:
+        case "runner":
+            host = f"host-{name}"
+            return ApproveRunner(
+                runner=name, operator="local", host=host, hardware="NVIDIA B200", public_key=PUBLIC_KEY
+            )
+        case "rerun":
+            return RequestRerun(rerun=name, run=A)
+        case "issue":
+            return ReportIssue(issue=name, run=A, category=IssueCategory.OTHER, text="No title.", salt="s")
+        case _:
+            return AttestRun(attestation=name, run=A, type=AttestationType.REPRODUCED, note="Same.", salt="s")
+
+
 WORLD = (
     ingest(100, by="a"),
     ingest(100, by="b"),
@@ -207,11 +244,14 @@ WORLD = (
     ),
     *(on_workload(SUITE, 30 + number, by=by) for number, by in enumerate("abc")),
     *(on_workload(case_of(size), 30, by="a") for size in (2, 4)),
+    *(about(one, f"{number}") for number in range(3) for one in ("runner", "rerun", "issue", "attestation")),
+    RequestRerun(rerun="of-b", run=run(100, by="b").digest),
+    ReportIssue(issue="on-b", run=run(100, by="b").digest, category=IssueCategory.LICENSE, text="None.", salt="s"),
 )
 
 
 def insert(kind: int, number: int) -> Command:
-    """What is written between pages: something into every list, before, between and behind its rows."""
+    """What is written between pages: something into every list, before, between and behind its rows, and to rows of it."""
     name = f"new-{number}"
     return (
         ingest(80 + number, by=name, observedAt=f"2026-08-0{number % 3 + 1}T12:00:00Z"),
@@ -225,7 +265,15 @@ def insert(kind: int, number: int) -> Command:
         on_workload(case_of(100 + number), 50, by="a"),
         on_workload(SUITE, 25 + number, by=name),
         ingest(105, by=name, sourceNative={"source": "tern-board"}),
+        *(about(one, name) for one in ("runner", "rerun", "issue", "attestation")),
+        StartRerun(rerun=f"{number % 3}", runner="0", now=START, lease_s=60),
+        SuspendRunner(runner="1", reason="its clocks were not locked"),
+        CloseIssue(issue=f"{number % 3}", outcome=IssueOutcome.NOTED, note="It has one."),
+        HideAttestation(attestation=f"{number % 3}", reason="an advertisement"),
     )[kind]
+
+
+KINDS = 19
 
 
 @asynccontextmanager
@@ -246,7 +294,7 @@ class Window(NamedTuple):
 
 
 sizes = st.integers(1, 5)
-insertions = st.lists(st.integers(0, 10), max_size=3)
+insertions = st.lists(st.integers(0, KINDS - 1), max_size=4)
 windows = st.builds(
     Window,
     st.integers(0, 6),

@@ -8,13 +8,25 @@ import pytest
 from graphql import GraphQLObjectType, get_named_type, graphql, is_leaf_type, is_required_argument
 
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Ingest, RegisterSource
+from domain.commands import (
+    ApproveRunner,
+    AttestRun,
+    Command,
+    Ingest,
+    OpenDispute,
+    RegisterSource,
+    ReportIssue,
+    RequestRerun,
+    StartRerun,
+)
+from domain.facts import AttestationType, IssueCategory
+from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import Api
 from service.api.schema import schema
 from service.app import Index
 from service.auth import AT_HOME
-from tests.examples import OPERATION, PROJECT, PROTOCOL, WORKLOAD, bundle, implementation, manifest
+from tests.examples import OPERATION, PROJECT, PROTOCOL, PUBLIC_KEY, START, WORKLOAD, bundle, implementation, manifest
 from tests.service.api.asking import ask
 from tests.service.api.test_schema import selection
 
@@ -27,6 +39,11 @@ PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
   protocol { harness } environment { hardware { product } }
   source { name } artifacts { digest recorded } duplicates { digest }
 } } }"""
+SAID = """query($first: Int!) { runs(first: $first) { nodes {
+  submittedBy attestationCounts { type count } lifecycle { dispute { reason issue { id } } } } } }"""
+RERUNS = """query($first: Int!) { rerunRequests(first: $first) { totalCount nodes {
+  state run { digest implementation { name } } runner { host } } } }"""
+ISSUES = "query($first: Int!) { issues(first: $first) { totalCount nodes { text run { digest source { name } } } } }"
 ENTRIES = """query($first: Int!) { rankings(first: 1) { nodes { operation { name } leader { digest }
   entries(first: $first) { totalCount nodes { rank run { digest implementation { name } source { name } } } } } } }"""
 GROUPS = """query($first: Int!) { rankings(first: $first) { nodes {
@@ -89,6 +106,20 @@ def of_one(number: int) -> tuple[Bundle, ...]:
     return bundle_of(*kept, PROTOCOL, case, on_case.run), bundle_of(*kept, protocol, SUITE, on_suite.run)
 
 
+def about(run: Manifest | None, name: str) -> tuple[Command, ...]:
+    """A rerun by a runner of its own, an issue with a dispute, and an attestation."""
+    assert run
+    host, hardware = f"host-{name}", "NVIDIA B200"
+    return (
+        ApproveRunner(runner=name, operator="local", host=host, hardware=hardware, public_key=PUBLIC_KEY),
+        RequestRerun(rerun=name, run=run.digest),
+        StartRerun(rerun=name, runner=name, now=START, lease_s=60),
+        ReportIssue(issue=name, run=run.digest, category=IssueCategory.OTHER, text="No title.", salt="s"),
+        OpenDispute(dispute=name, run=run.digest, blocking=False, reason="no title", issue=name),
+        AttestRun(attestation=name, run=run.digest, type=AttestationType.REPRODUCED, note="Same.", salt="s"),
+    )
+
+
 @pytest.fixture(autouse=True)
 async def _world(index: Index) -> None:
     """A hundred of everything, and a group of a hundred."""
@@ -99,6 +130,7 @@ async def _world(index: Index) -> None:
         *(Ingest(bundle=operation(number)) for number in numbers),
         *(Ingest(bundle=part) for number in numbers for part in of_one(number)),
         *(RegisterSource(slug=f"board-{number}", name=f"Board {number}", kind="board") for number in numbers),
+        *(said for number in numbers for said in about(numbered(number).run, f"{number}")),
     ]
     await index.ledger.handle(commands, LOCAL)
 
@@ -129,8 +161,8 @@ async def statements(index: Index, query: str, **variables: Any) -> int:
 
 @pytest.mark.parametrize(
     ("query", "bound"),
-    [(PAGE, 30), (ENTRIES, 12), (GROUPS, 12), (OPERATIONS, 5), (SOURCES, 3)],
-    ids=["runs", "ranking entries", "rankings", "operations", "sources"],
+    [(PAGE, 30), (SAID, 4), (ENTRIES, 12), (GROUPS, 12), (OPERATIONS, 5), (SOURCES, 3), (RERUNS, 7), (ISSUES, 6)],
+    ids=["runs", "what is said", "ranking entries", "rankings", "operations", "sources", "reruns", "issues"],
 )
 async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Index, query: str, bound: int) -> None:
     ten = await statements(index, query, first=10)
@@ -140,6 +172,7 @@ async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Ind
 
 
 PARENTS = {
+    "Run": numbered(0).run.digest,  # type: ignore[union-attr]
     "Ranking": "",
     "Operation": OPERATION.digest,
     "WorkloadCase": WORKLOAD.digest,
@@ -201,7 +234,7 @@ async def test_so_does_every_connection_with_everything_that_its_rows_have(index
 
         assert not answered.errors, answered.errors
         # One that asks for each row by itself takes as many as there are rows.
-        assert len(seen) <= 25, (parent, field, of_row, len(seen))
+        assert len(seen) <= 40, (parent, field, of_row, len(seen))
 
 
 @pytest.mark.parametrize("text", ["gpu:card", "op:rmsnorm", "numbered source:board"])
