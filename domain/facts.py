@@ -18,6 +18,11 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
         """The name of the stream, ``<kind>`` or ``<kind>/<id>``."""
         raise NotImplementedError(f"{type(self).__name__} names no stream")
 
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """The digests of records that it is about, beside what its stream is named after: it is in their history."""
+        return ()
+
 
 class LogOpened(Fact, frozen=True, kw_only=True):
     """The first event of every log. ``log_id`` is in every cursor; ``origin`` names the log in its checkpoints."""
@@ -120,6 +125,10 @@ class AliasClaimed(Fact, frozen=True, kw_only=True):
     @property
     def stream(self) -> str:
         return f"alias/{self.alias}"
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return (self.target,)
 
 
 class Primary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

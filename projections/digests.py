@@ -1,4 +1,4 @@
-"""Digests of whole tables: equal views have equal digests, however they came to be (DESIGN section 7)."""
+"""Digests of whole tables: equal views have equal digests, however they came to be."""
 
 import sqlite3
 from hashlib import sha256
@@ -6,12 +6,12 @@ from typing import Final
 
 from domain.identity import canonical_json
 
-OF_THIS_COPY: Final = frozenset({("saves", "recorder_id")})
+OF_THIS_COPY: Final = frozenset({("saves", "recorder_id"), ("events", "recorder_id")})
 """Columns that belong to one copy of the log, not to what it says: recorder ids have gaps on some databases."""
 
 
 def view_digests(db: sqlite3.Connection) -> dict[str, str]:
-    """``sha256:`` of each table: rows in the order of their primary key, values as JCS, no rowids."""
+    """``sha256:`` of each table: rows in the order of their primary key, values as JCS, bytes as hex, no rowids."""
     names = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
     return {name: _digest(db, name) for (name,) in names}
 
@@ -23,5 +23,6 @@ def _digest(db: sqlite3.Connection, table: str) -> str:
     digest = sha256()
     query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {', '.join(keys)}"  # noqa: S608 names are the schema's
     for row in db.execute(query):
-        digest.update(canonical_json(list(row)) + b"\n")
+        values = [value.hex() if isinstance(value, bytes) else value for value in row]
+        digest.update(canonical_json(values) + b"\n")
     return f"sha256:{digest.hexdigest()}"

@@ -7,6 +7,7 @@ from domain.facts import Fact
 from projections import (
     artifacts,
     conditions,
+    events,
     identities,
     implementations,
     operations,
@@ -15,9 +16,10 @@ from projections import (
     runs,
     saves,
     sources,
+    tree,
     workloads,
 )
-from projections.model import Apply, Conclude
+from projections.model import Absorb, Apply, Conclude
 
 READ_MODELS: Final = tuple(
     module.READ_MODEL
@@ -33,6 +35,8 @@ READ_MODELS: Final = tuple(
         conditions,
         runs,
         rankings,
+        tree,
+        events,
     )
 )
 
@@ -42,6 +46,8 @@ HANDLERS: Final[dict[type[Fact], tuple[Apply, ...]]] = {
 }
 
 CONCLUSIONS: Final[tuple[Conclude, ...]] = tuple(model.conclude for model in READ_MODELS if model.conclude)
+
+ABSORBERS: Final[tuple[Absorb, ...]] = tuple(model.absorb for model in READ_MODELS if model.absorb)
 
 
 def fingerprint() -> str:

@@ -11,9 +11,9 @@ from typing import Final, Self, TypeVar
 
 import aiosqlite
 
-from domain.events import Committed
+from domain.events import Committed, Event
 from projections import saves
-from projections.registry import CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
+from projections.registry import ABSORBERS, CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
 from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
@@ -105,15 +105,18 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
         if head != after:
             db.execute("ROLLBACK")
             return head
-        concluded = head.position
+        concluded, save = head.position, list[tuple[Event, int]]()
         for position, one in enumerate(committed, head.position + 1):
             event = one.at(position)
+            save.append((event, one.recorder_id))
             for handle in HANDLERS.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
                 for conclude in CONCLUSIONS:
                     conclude(db, concluded, position)
-                concluded = position
+                for absorb in ABSORBERS:
+                    absorb(db, save)
+                concluded, save = position, []
                 saves.record_save(db, event, one.recorder_id)
         head = saves.head(db)
         db.execute("COMMIT")
