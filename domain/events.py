@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.facts import EVENTS, Fact
+from domain.facts import EVENTS, Erased, Fact
+from domain.identity import digest_of
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -71,14 +72,17 @@ class Event(msgspec.Struct, frozen=True):
     @property
     def type(self) -> str:
         """The event's plain name."""
-        return type(self.fact).__name__
+        return type_of(self.fact)
 
 
 class _State(msgspec.Struct, frozen=True, rename="camel"):
+    """Either ``data`` or, once that is erased, the digest of the whole canonical event as it was."""
+
     actor: str
     cause: Cause
-    data: msgspec.Raw
     recorded_at: str
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    erased: str | msgspec.UnsetType = msgspec.UNSET
 
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
@@ -91,14 +95,21 @@ def encode_fact(fact: Fact) -> bytes:
     return _ENCODER.encode(fact)
 
 
+def type_of(fact: Fact) -> str:
+    """The plain name of the fact's event; an erased one keeps its own."""
+    return fact.type if isinstance(fact, Erased) else type(fact).__name__
+
+
 def encode_state(recorded: Recorded) -> bytes:
-    """RFC 8785 bytes of ``{actor, cause, data, recordedAt}``."""
+    """RFC 8785 bytes of ``{actor, cause, data, recordedAt}``, with ``erased`` in the place of ``data`` that is gone."""
+    fact = recorded.fact
     return _ENCODER.encode(
         _State(
             actor=recorded.actor,
             cause=recorded.cause,
-            data=msgspec.Raw(_ENCODER.encode(recorded.fact)),
             recorded_at=recorded.recorded_at,
+            data=msgspec.UNSET if isinstance(fact, Erased) else msgspec.Raw(_ENCODER.encode(fact)),
+            erased=fact.digest if isinstance(fact, Erased) else msgspec.UNSET,
         )
     )
 
@@ -110,13 +121,17 @@ def decode_state(stream: str, version: int, event_type: str, state: bytes) -> Re
     except KeyError:
         raise UnknownEventType(event_type) from None
     stored = _STATE.decode(state)
+    if isinstance(stored.data, msgspec.Raw):
+        fact = decoder.decode(stored.data)
+    else:
+        fact = Erased(originator=stream, type=event_type, digest=str(stored.erased))
     return Recorded(
         originator_id=stream,
         originator_version=version,
         recorded_at=stored.recorded_at,
         actor=stored.actor,
         cause=stored.cause,
-        fact=decoder.decode(stored.data),
+        fact=fact,
     )
 
 
@@ -129,7 +144,7 @@ class UnknownEventType(Exception):
 
 
 def canonical_event(event: Event) -> bytes:
-    """RFC 8785 bytes of all fields of the event but its position."""
+    """RFC 8785 bytes of all fields of the event but its position. An erased one has only its :func:`event_digest`."""
     fields: dict[str, Any] = {
         "actor": event.actor,
         "cause": event.cause,
@@ -140,6 +155,17 @@ def canonical_event(event: Event) -> bytes:
         "version": event.version,
     }
     return _ENCODER.encode(fields)
+
+
+def event_digest(event: Event) -> str:
+    """``sha256:`` of the canonical event, of which an erased one keeps nothing else."""
+    return event.fact.digest if isinstance(event.fact, Erased) else digest_of(canonical_event(event))
+
+
+def erased(event: Event) -> Recorded:
+    """What takes the event's place in the log when its payload has to go. Erased again it stays as it is."""
+    remains = Erased(originator=event.stream, type=event.type, digest=event_digest(event))
+    return Recorded(event.stream, event.version, event.recorded_at, event.actor, event.cause, remains)
 
 
 def timestamp(moment: datetime) -> str:

@@ -1,7 +1,8 @@
-"""An index over the log's events: by type, actor and stream, and the history of each record. The events stay in the log.
+"""An index over the log's events: by type, actor and stream, and the history of each record. They stay in the log.
 
 ``subject`` is the digest that a stream is named after, or the stream's whole name where it has none; an event that
-concerns other records too (an alias claimed for a run) has a row for each of them, with ``own`` of 0.
+concerns other records too has a row for each of them, with ``own`` of 0: an alias claimed for a run, an attestation of
+it and whatever follows in that attestation's stream. What an erased event was about is forgotten with it.
 """
 
 import sqlite3
@@ -11,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.events import Event
+from domain.facts import EventErased
 from domain.identity import is_digest
 from projections.model import ReadModel
 
@@ -23,8 +25,13 @@ CREATE INDEX events_type ON events (type);
 CREATE INDEX events_actor ON events (actor);
 CREATE TABLE event_subjects (
   subject TEXT NOT NULL, position INTEGER NOT NULL, own INTEGER NOT NULL, PRIMARY KEY (subject, position)
-) STRICT, WITHOUT ROWID
+) STRICT, WITHOUT ROWID;
+CREATE TABLE stream_records (stream TEXT PRIMARY KEY, record TEXT NOT NULL, position INTEGER NOT NULL) STRICT, WITHOUT ROWID
 """
+
+
+_ABOUT_RUNS: Final = ("attestation/", "issue/", "rerun/")
+"""Streams of which only some events name the run that all of them are about."""
 
 
 class Criteria(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,12 +108,41 @@ def _absorb(db: sqlite3.Connection, save: Sequence[tuple[Event, int]]) -> None:
     rows, subjects = [], []
     for event, recorder_id in save:
         rows.append((event.position, recorder_id, event.type, event.actor, event.recorded_at))
-        own = subject_of(event.stream)
-        subjects.append((own, event.position, 1))
-        subjects += [(other, event.position, 0) for other in set(event.fact.concerns) - {own}]
+        subjects.append((subject_of(event.stream), event.position, 1))
+        if others := _others(db, event):
+            subjects += [(other, event.position, 0) for other in others]
     db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
     # In the order of the key: where many streams begin in one save, their rows then lie near each other.
     db.executemany("INSERT INTO event_subjects VALUES (?, ?, ?)", sorted(subjects))
+    for event, _ in save:
+        if isinstance(event.fact, EventErased):
+            _forget(db, event, event.fact)
+
+
+def _others(db: sqlite3.Connection, event: Event) -> Sequence[str]:
+    """The records that an event concerns beside its own subject: those that it names, or that its stream began with."""
+    concerns = event.fact.concerns
+    if event.version == 1 and concerns:
+        db.execute("INSERT INTO stream_records VALUES (?, ?, ?)", (event.stream, concerns[0], event.position))
+    elif event.version > 1 and event.stream.startswith(_ABOUT_RUNS):
+        row = db.execute("SELECT record FROM stream_records WHERE stream = ?", (event.stream,)).fetchone()
+        return row or ()
+    return concerns
+
+
+def _forget(db: sqlite3.Connection, event: Event, fact: EventErased) -> None:
+    """Forget what only the erased payload said, in every later event of its stream too."""
+    found = db.execute("SELECT subject FROM event_subjects WHERE position = ? AND own", (fact.position,)).fetchone()
+    if not found:
+        return
+    (subject,) = found
+    db.execute("INSERT OR IGNORE INTO event_subjects VALUES (?, ?, 0)", (subject, event.position))
+    if db.execute("DELETE FROM stream_records WHERE position = ?", (fact.position,)).rowcount:
+        db.execute(
+            """DELETE FROM event_subjects WHERE NOT own AND subject <> :subject
+              AND position IN (SELECT position FROM event_subjects WHERE subject = :subject AND own)""",
+            {"subject": subject},
+        )
 
 
 READ_MODEL = ReadModel("events", 1, DDL, {}, absorb=_absorb)

@@ -32,7 +32,7 @@ class ReadModel(msgspec.Struct, frozen=True):
     """A read model: its tables, and what each type of fact does to them. Raising ``version`` rebuilds the views.
 
     ``conclude`` is for what is derived once per save, at its end: it is given the position of the save before and that
-    of this one. ``absorb`` is for what takes every event, of any type: it is given all events of a save at its end, each
+    of this one. ``absorb`` is for what takes every event, of any type: it is given those of a save at its end, each
     with its recorder id.
     """
 

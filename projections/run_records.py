@@ -28,7 +28,7 @@ from domain.measurements import (
     primary_measurement,
 )
 from domain.policies import EVIDENCE_POLICIES, RANKING_POLICIES
-from domain.policies.evidence import Evidence, EvidenceFact, record_facts
+from domain.policies.evidence import Evidence, record_facts
 from domain.policies.ranking import profile_of
 from projections.identities import Registered, node
 from projections.model import Doc, document_text, lines
@@ -77,10 +77,10 @@ def row_of(
     primary = primary_measurement(run.spec)
     parts = comparison_parts(run, references, metric_key(primary))
     compared = Compared(primary, parts, key_of(parts))
-    evidence = _evidence(run, references, policies)
+    evidence = _evidence(run, publication, references, policies)
     reasons = _reasons(run, references, policies, primary)
     doc = _document(run, publication, references, names, compared)
-    doc["evidence"] = _evidence_doc(evidence, publication, references, policies)
+    doc["evidence"] = _evidence_doc(evidence, policies)
     doc["ineligibleReasons"] = list(reasons)
     hardware = references.environment.manifest.spec["hardware"] if references.environment else None
     return {
@@ -277,23 +277,23 @@ def _dtypes(references: References) -> list[str]:
     return sorted({tensor["dtype"] for tensor in tensors if "dtype" in tensor})
 
 
-def _evidence(run: Manifest, references: References, policies: Policies) -> Evidence:
-    implementation = references.implementation.manifest.spec if references.implementation else None
-    facts = record_facts(run.spec, implementation, references_resolved=not references.unresolved)
+def _evidence(run: Manifest, publication: Publication, references: References, policies: Policies) -> Evidence:
+    implementation = references.implementation
+    facts = record_facts(
+        run.spec,
+        implementation.manifest.spec if implementation else None,
+        claimed=publication.position,
+        resolved=None if references.unresolved else max(publication.position, references.resolved_at),
+        registered=implementation.since if implementation else 0,
+    )
     return EVIDENCE_POLICIES[policies.evidence].assess(facts)
 
 
-def _evidence_doc(evidence: Evidence, publication: Publication, references: References, policies: Policies) -> Doc:
-    positions = {
-        EvidenceFact.SOURCE_CLAIM: publication.position,
-        EvidenceFact.REFERENCES_RESOLVED: max(publication.position, references.resolved_at),
-        EvidenceFact.SOURCE_AVAILABLE: references.implementation.since if references.implementation else 0,
-        EvidenceFact.RAW_EVIDENCE: publication.position,
-    }
+def _evidence_doc(evidence: Evidence, policies: Policies) -> Doc:
     return {
         "level": evidence.level.value,
         "contested": evidence.contested,
         "policyVersion": policies.evidence,
-        "reasons": [{"fact": fact.value, "position": positions[fact]} for fact in evidence.reasons],
+        "reasons": [{"fact": reason.fact.value, "position": reason.position} for reason in evidence.reasons],
         "missing": [fact.value for fact in evidence.missing],
     }

@@ -6,9 +6,10 @@ proofs need beside them, the roots of complete subtrees of 256, 65,536, … leav
 
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
-from domain.audit.leaves import event_digest, leaf_entry, leaf_of
+from domain.audit.leaves import digest_bytes, leaf_entry, leaf_of
 from domain.audit.merkle import (
     EMPTY_ROOT,
     HASH_SIZE,
@@ -35,7 +36,7 @@ def root(db: sqlite3.Connection, size: int) -> bytes:
     """The root of the tree over the first ``size`` events; quick where a save ended there."""
     row = db.execute("SELECT peaks FROM tree WHERE position = ?", (size,)).fetchone()
     if row:
-        return Tree(size, _split(row[0])).root()
+        return _root_of(size, row[0])
     return subtree_hash((0, size), _Hashes(db)) if size else EMPTY_ROOT
 
 
@@ -94,13 +95,18 @@ def _absorb(db: sqlite3.Connection, save: Sequence[tuple[Event, int]]) -> None:
     before, position = save[0][0].position - 1, save[-1][0].position
     row = db.execute("SELECT peaks FROM tree WHERE position = ?", (before,)).fetchone()
     tree = Tree(before, _split(row[0]) if row else ())
-    added = [event_digest(event) for event, _ in save]
+    added = [digest_bytes(event) for event, _ in save]
     for digest in added:
         tree.append(leaf_of(digest))
     db.execute("INSERT INTO tree VALUES (?, ?, ?)", (position, b"".join(added), b"".join(tree.peaks)))
     if tree.completed:
         rows = [(level, number, position, hashed) for level, number, hashed in tree.completed]
         db.executemany("INSERT INTO tree_nodes VALUES (?, ?, ?, ?)", rows)
+
+
+@lru_cache(maxsize=256)
+def _root_of(size: int, peaks: bytes) -> bytes:
+    return Tree(size, _split(peaks)).root()
 
 
 def _split(joined: bytes) -> list[bytes]:

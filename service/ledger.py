@@ -18,7 +18,7 @@ from domain.facts import Fact
 from domain.identity import digest_of
 from domain.outcomes import Outcome
 from domain.principals import Principal
-from domain.streams import World, fold
+from domain.streams import EMPTY, Stream, World, fold
 from service.event_log import AlreadyRecorded, EventLog, Request
 from service.follower import Follower
 
@@ -121,8 +121,7 @@ class Ledger:
     def _decide(
         self, commands: Sequence[Command], principal: Principal
     ) -> tuple[list[Fact], tuple[Result, ...], dict[str, int]]:
-        streams = set[str]().union(*(command.reads() for command in commands))
-        loaded = {name: fold(events) for name, events in self._log.load(streams).items()}
+        loaded = self._load(commands)
         world, facts, results = World(loaded), list[Fact](), list[Result]()
         for command in commands:
             try:
@@ -134,6 +133,17 @@ class Ledger:
                 facts += decision.facts
                 results.append(decision.outcome)
         return facts, tuple(results), {name: stream.version for name, stream in loaded.items()}
+
+    def _load(self, commands: Sequence[Command]) -> dict[str, Stream]:
+        """The streams that the commands ask to see, and those that these lead to."""
+        loaded: dict[str, Stream] = {}
+        asked = set[str]().union(*(command.reads() for command in commands))
+        while asked:
+            loaded |= dict.fromkeys(asked, EMPTY)
+            loaded |= {name: fold(events) for name, events in self._log.load(asked).items()}
+            world = World(loaded)
+            asked = set[str]().union(*(command.reads_next(world) for command in commands)) - loaded.keys()
+        return loaded
 
     def _recorded(
         self, facts: Sequence[Fact], versions: dict[str, int], principal: Principal, request_id: str

@@ -3,6 +3,7 @@
 Tests that need a record take one from here, so that each says only what matters to it.
 """
 
+from base64 import b64encode
 from collections.abc import Iterator
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -13,10 +14,35 @@ import msgspec
 
 from domain import facts
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Command, Ingest, OpenLog, RecordImport, RegisterSource
+from domain.commands import (
+    AbandonRerun,
+    ApproveRunner,
+    AttestRun,
+    CloseIssue,
+    Command,
+    EraseEvent,
+    HideAttestation,
+    Ingest,
+    OpenDispute,
+    OpenLog,
+    RecordImport,
+    RecordRerun,
+    RegisterSource,
+    RenewRerunLease,
+    ReportIssue,
+    RequestRerun,
+    ResolveDispute,
+    RetractRun,
+    ReviseMetadata,
+    StartRerun,
+    SupersedeRun,
+    SuspendRunner,
+)
 from domain.events import Cause, Event, Recorded, timestamp
 from domain.facts import Fact, Primary, free_json
 from domain.manifests import Manifest, read_manifest
+from domain.principals import Principal, Scope
+from domain.streams import EMPTY, Stream, World
 
 API_VERSION = "kernelindex.dev/v1alpha1"
 START = datetime(2026, 9, 1, 12, tzinfo=UTC)
@@ -125,6 +151,15 @@ def raw(of: Manifest) -> msgspec.Raw:
     return msgspec.Raw(of.canonical)
 
 
+PUBLIC_KEY = b64encode(bytes(range(32))).decode()
+SIGNATURE = b64encode(bytes(range(64))).decode()
+
+
+def fits(_key: bytes, _message: bytes, signature: bytes) -> bool:
+    """In place of Ed25519: one signature fits everything, all others nothing."""
+    return signature == bytes(range(64))
+
+
 FACTS: tuple[Fact, ...] = (
     facts.LogOpened(log_id="0123456789abcdef", origin="example.org/log"),
     facts.PolicyAdopted(name="ranking", version="ranking-v1"),
@@ -167,6 +202,69 @@ FACTS: tuple[Fact, ...] = (
         published_at="2026-08-24T00:00:00Z",
         primary=Primary(metric="latency", statistic="median", unit="ns", value="8120"),
     ),
+    facts.MetadataRevised(
+        digest=run().digest,
+        kind="BenchmarkRun",
+        metadata=free_json({"name": "run-heron", "title": "Heron on B200"}),
+        reason="the title was missing",
+        salt="7a",
+    ),
+    facts.RunRetracted(digest=run().digest, reason="the harness timed the wrong stream"),
+    facts.RunSuperseded(digest=run().digest, by=run(8200).digest, reason="measured again with locked clocks"),
+    facts.RunSupersedes(digest=run(8200).digest, predecessor=run().digest, reason="measured again with locked clocks"),
+    facts.DisputeOpened(
+        digest=run().digest,
+        dispute="rerun-7",
+        cause=facts.DisputeCause.CONTRADICTING_RERUN,
+        blocking=False,
+        reason="rerun rerun-7 contradicts it: SLOWER_THAN_CLAIM",
+        rerun="rerun-7",
+    ),
+    facts.DisputeResolved(
+        digest=run().digest,
+        dispute="rerun-7",
+        outcome=facts.DisputeOutcome.DISMISSED,
+        reason="the runner was throttled",
+    ),
+    facts.RunnerApproved(
+        runner="finch-b200", operator="finch", host="finch-01", hardware="NVIDIA B200", public_key=PUBLIC_KEY
+    ),
+    facts.RunnerSuspended(runner="finch-b200", reason="its clocks were not locked"),
+    facts.RerunRequested(rerun="rerun-7", run=run().digest, note="for the camera-ready version"),
+    facts.RerunStarted(rerun="rerun-7", runner="finch-b200", lease_expires_at="2026-09-01T13:00:00.000000Z"),
+    facts.RerunRecorded(
+        rerun="rerun-7",
+        run=run().digest,
+        runner="finch-b200",
+        manifest_digest=run(8300).digest,
+        manifest=raw(run(8300)),
+        signature=SIGNATURE,
+        policy="rerun-v1",
+        outcome=facts.RerunOutcome.CONFIRMED,
+        ratio="1.02216748768",
+    ),
+    facts.RerunAbandoned(rerun="rerun-7", runner="finch-b200", reason="LEASE_EXPIRED"),
+    facts.AttestationFiled(
+        attestation="attestation-7",
+        run=run().digest,
+        type=facts.AttestationType.REPRODUCED,
+        note="Same within a percent.",
+        salt="7b",
+        evidence_url="https://marten.example/log.txt",
+        observed_value="8200",
+        observed_unit="ns",
+        environment="one B200, driver 580",
+    ),
+    facts.AttestationHidden(attestation="attestation-7", reason="an advertisement"),
+    facts.IssueReported(
+        issue="issue-7",
+        run=run().digest,
+        category=facts.IssueCategory.WRONG_ATTRIBUTION,
+        text="The kernel is a copy of another one.",
+        salt="7c",
+    ),
+    facts.IssueClosed(issue="issue-7", outcome=facts.IssueOutcome.NOTED, note="The licence allows it."),
+    facts.EventErased(position=9, legal_basis="GDPR Art. 17, request 2026-31"),
 )
 
 COMMANDS: tuple[Command, ...] = (
@@ -181,6 +279,86 @@ COMMANDS: tuple[Command, ...] = (
     ),
     ingest(),
 )
+"""Commands that anyone with the scopes can give in an empty log."""
+
+RERUN = "rerun-7"
+RUNNER = "finch-b200"
+BEGINNINGS = (
+    facts.LogOpened
+    | facts.RunIngested
+    | facts.RunnerApproved
+    | facts.RerunRequested
+    | facts.RerunStarted
+    | facts.AttestationFiled
+    | facts.IssueReported
+    | facts.DisputeOpened
+)
+GIVEN: tuple[Fact, ...] = (
+    *(fact for fact in FACTS if isinstance(fact, BEGINNINGS)),
+    facts.RunIngested(digest=run(8200).digest, manifest=raw(run(8200)), source="local"),
+    facts.ManifestRegistered(digest=ENVIRONMENT.digest, kind="ExecutionEnvironment", manifest=raw(ENVIRONMENT)),
+)
+"""A log in which something can be said about a run: what the commands below follow."""
+
+FOLLOWING: tuple[Command, ...] = (
+    ReviseMetadata(
+        manifest=read_manifest(
+            {
+                "apiVersion": API_VERSION,
+                "kind": "BenchmarkRun",
+                "metadata": {"name": "renamed"},
+                "spec": deepcopy(run().spec),
+            }
+        ),
+        reason="the name was wrong",
+        salt="s",
+    ),
+    RetractRun(run=run().digest, reason="the harness timed the wrong stream"),
+    SupersedeRun(run=run().digest, successor=run(8200).digest, reason="measured again"),
+    OpenDispute(dispute="d-1", run=run().digest, blocking=True, reason="too good to be true", issue="issue-7"),
+    ResolveDispute(
+        run=run().digest, dispute=RERUN, outcome=facts.DisputeOutcome.DISMISSED, reason="the runner was throttled"
+    ),
+    ApproveRunner(
+        runner="crane-b200", operator="crane", host="crane-01", hardware="NVIDIA B200", public_key=PUBLIC_KEY
+    ),
+    SuspendRunner(runner=RUNNER, reason="its clocks were not locked"),
+    RequestRerun(rerun="rerun-8", run=run().digest, note="please"),
+    StartRerun(rerun=RERUN, runner=RUNNER, now=START, lease_s=3600),
+    RenewRerunLease(rerun=RERUN, runner=RUNNER, now=START, lease_s=3600),
+    RecordRerun(rerun=RERUN, runner=RUNNER, manifest=run(8300), signature=SIGNATURE, verify=fits),
+    AbandonRerun(rerun=RERUN, runner=RUNNER, reason="the machine is needed"),
+    AttestRun(
+        attestation="attestation-8",
+        run=run().digest,
+        type=facts.AttestationType.REPRODUCED,
+        note="Same here.",
+        salt="s",
+        evidence_url="https://marten.example/log.txt",
+        observed_value="8200",
+        observed_unit="ns",
+        environment="one B200",
+    ),
+    HideAttestation(attestation="attestation-7", reason="an advertisement"),
+    ReportIssue(
+        issue="issue-8", run=run().digest, category=facts.IssueCategory.OTHER, text="The page has no title.", salt="s"
+    ),
+    CloseIssue(issue="issue-7", outcome=facts.IssueOutcome.NOTED, note="The licence allows it."),
+    EraseEvent(position=9, stream=f"run/{run().digest}", legal_basis="GDPR Art. 17, request 2026-31"),
+)
+"""Commands that are about something which is there, as :data:`GIVEN` has it."""
+
+
+def world(*listed: Fact, actor: str = "local") -> World:
+    """The world after these facts."""
+    streams: dict[str, Stream] = {}
+    for fact in listed:
+        streams[fact.stream] = streams.get(fact.stream, EMPTY).then(fact, actor)
+    return World(streams)
+
+
+FINCH = Principal(id="finch", scopes=frozenset(Scope), sources=None)
+"""Who operates the runner of the examples, and may do everything else as well."""
 
 
 def recorded(*listed: Fact, actor: str = "local", request: str = "r1") -> list[Recorded]:

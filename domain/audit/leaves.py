@@ -1,14 +1,13 @@
 """From an event to its leaf. The leaf holds the digest's text, so an erased event keeps its leaf."""
 
-from hashlib import sha256
-
 from domain.audit.merkle import leaf_hash
-from domain.events import Event, canonical_event
+from domain.events import Event, event_digest
+from domain.identity import hex_of
 
 
-def event_digest(event: Event) -> bytes:
-    """The SHA-256 of the canonical event, 32 bytes."""
-    return sha256(canonical_event(event)).digest()
+def digest_bytes(event: Event) -> bytes:
+    """The SHA-256 of the canonical event, 32 bytes; of an erased one it is what is kept."""
+    return bytes.fromhex(hex_of(event_digest(event)))
 
 
 def leaf_entry(digest: bytes) -> bytes:

@@ -22,6 +22,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         """The names of the streams that the decision depends on."""
         raise NotImplementedError(f"{type(self).__name__} names no streams")
 
+    def reads_next(self, world: World) -> set[str]:  # noqa: ARG002 most commands name all of them at once
+        """The names of further streams, once those that were named before are in the world."""
+        return set()
+
     def decide(self, world: World, principal: Principal) -> Decision:
         """The facts that follow from the command in this world; raises a :class:`domain.errors.KernelIndexError`."""
         raise NotImplementedError(f"{type(self).__name__} decides nothing")

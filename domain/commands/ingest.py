@@ -1,4 +1,4 @@
-"""Taking in a bundle: its manifests, its run, its other names (DESIGN section 3)."""
+"""Taking in a bundle: its manifests, its run, its other names."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -11,11 +11,12 @@ from domain.commands.base import Command, Decision
 from domain.commands.permits import require_scope, require_source
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
 from domain.facts import Fact, ManifestRegistered, Primary, RunIngested
+from domain.identity import canonical_json
 from domain.manifests import Kind, Manifest
 from domain.measurements import decimal_text, primary_measurement
 from domain.outcomes import Ingested
 from domain.principals import Principal, Scope
-from domain.streams import ArtifactState, ManifestState, RunState, World, fingerprint
+from domain.streams import ArtifactState, ManifestState, RunState, World
 
 WORKLOADS: Final = (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
 
@@ -54,7 +55,7 @@ class Ingest(Command, frozen=True, kw_only=True):
             registered=tuple((m.kind, m.digest) for m, state in zip(bundle.manifests, known, strict=True) if not state),
             unchanged=tuple((m.kind, m.digest) for m, state in zip(bundle.manifests, known, strict=True) if state),
             metadata_differs=any(
-                state and state.fingerprint != fingerprint(manifest.canonical)
+                state and state.metadata != canonical_json(manifest.metadata)
                 for manifest, state in [*zip(bundle.manifests, known, strict=True), *([(run, existing)] if run else [])]
             ),
             aliases=tuple(claim.alias for claim in claimed),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from domain.measurements import Measurement
-from domain.policies import evidence, ranking
+from domain.policies import evidence, ranking, reruns
 
 
 class Eligibility(Protocol):
@@ -45,15 +45,37 @@ class EvidencePolicy(NamedTuple):
     assess: Callable[[evidence.RecordFacts], evidence.Evidence]
 
 
+class Judge(Protocol):
+    """The shape of :func:`domain.policies.reruns.judge`, which every version keeps."""
+
+    def __call__(
+        self,
+        claim: reruns.Spec,
+        rerun: reruns.Spec,
+        *,
+        claim_environment: reruns.Spec | None,
+        rerun_environment: reruns.Spec | None,
+    ) -> reruns.Verdict: ...
+
+
+class RerunPolicy(NamedTuple):
+    """What a rerun says of a claim."""
+
+    version: str
+    judge: Judge
+
+
 RANKING_POLICIES: Final[Mapping[str, RankingPolicy]] = {
     ranking.VERSION: RankingPolicy(ranking.VERSION, ranking.eligibility, ranking.rank)
 }
 EVIDENCE_POLICIES: Final[Mapping[str, EvidencePolicy]] = {
     evidence.VERSION: EvidencePolicy(evidence.VERSION, evidence.assess)
 }
-POLICIES: Final[Mapping[str, Mapping[str, RankingPolicy] | Mapping[str, EvidencePolicy]]] = {
+RERUN_POLICIES: Final[Mapping[str, RerunPolicy]] = {reruns.VERSION: RerunPolicy(reruns.VERSION, reruns.judge)}
+POLICIES: Final[Mapping[str, Mapping[str, RankingPolicy | EvidencePolicy | RerunPolicy]]] = {
     "ranking": RANKING_POLICIES,
     "evidence": EVIDENCE_POLICIES,
+    "rerun": RERUN_POLICIES,
 }
 
 
@@ -62,5 +84,9 @@ def known(version: str) -> bool:
     return any(version in versions for versions in POLICIES.values())
 
 
-ADOPTED_FIRST: Final[tuple[tuple[str, str], ...]] = (("ranking", ranking.VERSION), ("evidence", evidence.VERSION))
+ADOPTED_FIRST: Final[tuple[tuple[str, str], ...]] = (
+    ("ranking", ranking.VERSION),
+    ("evidence", evidence.VERSION),
+    ("rerun", reruns.VERSION),
+)
 """What a new log adopts, by name and version."""

@@ -9,11 +9,23 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.commands import COMMANDS
-from domain.events import Cause, Recorded, UnknownEventType, canonical_event, decode_state, encode_state
+from domain.commands import COMMANDS, ApproveRunner, EraseEvent, OpenLog, ReportIssue
+from domain.errors import Conflict, ErrorCode, Forbidden, NotFound
+from domain.events import (
+    Cause,
+    Committed,
+    Recorded,
+    UnknownEventType,
+    canonical_event,
+    decode_state,
+    encode_state,
+    erased,
+    event_digest,
+)
 from domain.facts import EVENTS, AliasClaimed, Fact, free_json
-from domain.principals import LOCAL
-from domain.streams import EMPTY, World, evolve, fold
+from domain.identity import digest_of
+from domain.principals import LOCAL, Principal
+from domain.streams import World, evolve, fold
 from tests import examples
 
 json_values = st.recursive(
@@ -33,7 +45,7 @@ json_values = st.recursive(
 
 def test_every_event_type_and_every_command_has_an_example() -> None:
     assert {type(fact).__name__ for fact in examples.FACTS} == set(EVENTS)
-    assert {type(command) for command in examples.COMMANDS} == set(COMMANDS)
+    assert {type(command) for command in (*examples.COMMANDS, *examples.FOLLOWING)} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("fact", examples.FACTS, ids=lambda fact: type(fact).__name__)
@@ -74,26 +86,70 @@ def test_a_type_of_a_newer_release_is_named_not_guessed() -> None:
         decode_state("run/x", 1, "RunTeleported", b"{}")
 
 
-@pytest.mark.parametrize("command", examples.COMMANDS, ids=lambda command: type(command).__name__)
+GIVEN = (
+    *((command, World({}), LOCAL) for command in examples.COMMANDS),
+    *((command, examples.world(*examples.GIVEN), examples.FINCH) for command in examples.FOLLOWING),
+)
+MAY_COME_AGAIN = {"SourceImported", "RerunStarted"}
+"""Reading a file and renewing a lease are facts of their own each time."""
+
+
+@pytest.mark.parametrize(("command", "world", "principal"), GIVEN, ids=lambda given: type(given).__name__)
 class TestEveryCommand:
-    def test_its_facts_are_of_streams_that_it_has_read(self, command: Any) -> None:
+    def test_its_facts_are_of_streams_that_it_has_read(self, command: Any, world: World, principal: Any) -> None:
         """Else their versions would not be known, and two writers could not tell that they met."""
-        decision = command.decide(World({}), LOCAL)
+        decision = command.decide(world, principal)
         assert decision.facts
-        assert {fact.stream for fact in decision.facts} <= command.reads()
+        assert {fact.stream for fact in decision.facts} <= command.reads() | command.reads_next(world)
 
-    def test_done_again_it_adds_nothing_but_imports(self, command: Any) -> None:
-        first = command.decide(World({}), LOCAL)
-        streams = {name: fold([]) for name in command.reads()} | _fold(first.facts)
-        again = command.decide(World(streams), LOCAL)
-        assert [type(fact).__name__ for fact in again.facts if type(fact).__name__ != "SourceImported"] == []
+    def test_done_again_it_adds_nothing_new(self, command: Any, world: World, principal: Any) -> None:
+        """The same command once more is answered or refused as done already; it never says the same thing twice."""
+        after = World(world.streams)
+        after.apply(command.decide(world, principal).facts, principal.id)
+        try:
+            again = command.decide(after, principal).facts
+        except Conflict:
+            return
+        assert [type(fact).__name__ for fact in again if type(fact).__name__ not in MAY_COME_AGAIN] == []
+
+    def test_nobody_without_scopes_may_but_report_an_issue_or_open_the_log(
+        self, command: Any, world: World, principal: Any
+    ) -> None:
+        if isinstance(command, OpenLog | ReportIssue):
+            return
+        with pytest.raises(Forbidden):
+            command.decide(world, Principal(principal.id))
+
+    def test_what_it_is_about_must_be_there(self, command: Any, world: World, principal: Any) -> None:
+        if command in examples.COMMANDS or isinstance(command, ApproveRunner | EraseEvent):
+            return
+        with pytest.raises(NotFound):
+            command.decide(World({}), principal)
 
 
-def _fold(facts: tuple[Fact, ...]) -> dict[str, Any]:
-    streams: dict[str, Any] = {}
-    for fact in facts:
-        streams[fact.stream] = streams.get(fact.stream, EMPTY).then(fact, "local")
-    return streams
+def test_what_is_left_of_an_erased_event_keeps_its_place_and_its_digest() -> None:
+    event = examples.event(examples.FACTS[-2], position=7)
+
+    remains = erased(event)
+    state = encode_state(remains)
+    again = decode_state(remains.originator_id, 1, event.type, state)
+
+    assert again == remains
+    assert "data" not in json.loads(state)
+    assert json.loads(state)["erased"] == digest_of(canonical_event(event)) == event_digest(event)
+    shown = Committed(1, again).at(7)
+    assert (shown.type, event_digest(shown)) == (event.type, event_digest(event))
+    assert encode_state(erased(shown)) == state
+
+
+def test_a_stream_whose_first_fact_is_erased_cannot_begin_again() -> None:
+    [remains] = [erased(examples.event(fact)) for fact in examples.FACTS if type(fact).__name__ == "RunIngested"]
+    world = World({remains.originator_id: fold([remains])})
+
+    with pytest.raises(NotFound) as caught:
+        examples.ingest().decide(world, LOCAL)
+
+    assert caught.value.problems[0].code is ErrorCode.GONE
 
 
 def _plain(recorded: Recorded) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from domain import facts
-from domain.audit.leaves import event_digest, leaf_entry, leaf_of
+from domain.audit.leaves import digest_bytes, leaf_entry, leaf_of
 from domain.audit.merkle import root_of, verify_consistency, verify_inclusion
 from domain.audit.tiles import Tile
 from domain.events import Cause, Committed
@@ -34,7 +34,7 @@ def log(ends: Sequence[int] = ENDS) -> list[Committed]:
     return [Committed(2 * number, event) for number, event in enumerate(events, 1)]
 
 
-LEAVES = [leaf_of(event_digest(one.at(number))) for number, one in enumerate(log(), 1)]
+LEAVES = [leaf_of(digest_bytes(one.at(number))) for number, one in enumerate(log(), 1)]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_root_is_that_over_all_leaves_wherever_a_save_ended_or_not(db: sqlit
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 800, SIZE])
 def test_every_event_is_shown_to_be_in_the_tree(db: sqlite3.Connection, size: int) -> None:
     root = tree.root(db, size)
-    for position in {1, 2, size // 2 or 1, size - 1 or 1, size}:
+    for position in {1, min(2, size), size // 2 or 1, size - 1 or 1, size}:
         proof = tree.inclusion(db, position, size)
         assert verify_inclusion(LEAVES[position - 1], position - 1, size, root, proof)
 
@@ -73,12 +73,12 @@ def test_tiles_hold_the_hashes_of_their_level(db: sqlite3.Connection) -> None:
 
 def test_bundles_hold_the_entries_that_hash_to_the_leaves(db: sqlite3.Connection) -> None:
     found = tree.tile(db, Tile(None, 4, 76))
-    digests = [event_digest(one.at(number)) for number, one in enumerate(log(), 1)][1024:]
+    digests = [digest_bytes(one.at(number)) for number, one in enumerate(log(), 1)][1024:]
     assert found == b"".join(b"\0\x47" + leaf_entry(digest) for digest in digests)
 
 
 def test_digests_are_found_across_saves(db: sqlite3.Connection) -> None:
-    expected = [event_digest(one.at(number)) for number, one in enumerate(log(), 1)]
+    expected = [digest_bytes(one.at(number)) for number, one in enumerate(log(), 1)]
     assert tree.digests(db, 200, 700) == expected[200:900]
     assert tree.digests(db, 0, SIZE) == expected
 

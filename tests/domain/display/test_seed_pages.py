@@ -60,7 +60,7 @@ def test_primary_measurement(seed: Seed) -> None:
 
 
 def test_comparison_and_evidence_level(seed: Seed) -> None:
-    facts = record_facts(seed.spec("run"), seed.spec("implementation"), references_resolved=True)
+    facts = record_facts(seed.spec("run"), seed.spec("implementation"), claimed=1, resolved=1)
 
     assert profile_of(seed.spec("run")) == seed.page["comparison"]["profile"]
     assert comparison_text(profile_of(seed.spec("run"))) == seed.page["comparison"]["text"]

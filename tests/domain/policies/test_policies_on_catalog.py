@@ -109,7 +109,7 @@ def test_175_records_are_reproducible_and_the_others_reported(catalog: Tables) -
     levels = Counter(
         assess(
             record_facts(
-                row["manifest"]["run"]["spec"], implementations[row["implementationId"]], references_resolved=True
+                row["manifest"]["run"]["spec"], implementations[row["implementationId"]], claimed=1, resolved=1
             )
         ).level
         for row in catalog["benchmark_runs"]

@@ -34,6 +34,6 @@ def test_the_ranking_policy_ranks_and_says_who_is_eligible() -> None:
 
 
 def test_the_evidence_policy_gives_a_level() -> None:
-    facts = RecordFacts(references_resolved=False, source_available=True, raw_evidence=True)
+    facts = RecordFacts(claimed=1, references_resolved=None, source_available=1, raw_evidence=1)
 
     assert EVIDENCE_POLICIES["evidence-v1"].assess(facts).level is EvidenceLevel.REPORTED
