@@ -26,7 +26,9 @@ CREATE INDEX events_actor ON events (actor);
 CREATE TABLE event_subjects (
   subject TEXT NOT NULL, position INTEGER NOT NULL, own INTEGER NOT NULL, PRIMARY KEY (subject, position)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE stream_records (stream TEXT PRIMARY KEY, record TEXT NOT NULL, position INTEGER NOT NULL) STRICT, WITHOUT ROWID
+CREATE TABLE stream_records (
+  stream TEXT PRIMARY KEY, record TEXT NOT NULL, position INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
 """
 
 

@@ -19,6 +19,23 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
+def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file aside and rename it: after a crash there is the old text or the new one, never half of it."""
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def make_private(path: Path) -> None:
     """Make an empty file that only its owner can read, unless there is one. SQLite's side files take its mode."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))

@@ -62,6 +62,19 @@ def log_cursor(log_id: str, position: int) -> str:
     return _opaque(msgspec.json.encode(_LogCursor(log_id, position)))
 
 
+def decode_log_cursor(text: str, log_id: str, head: int, path: str) -> int:
+    """The position of a place in this log. Raises :class:`InvalidInput` for one of another log or of the future."""
+    try:
+        cursor = _LOG.decode(_bytes(text))
+    except (ValueError, msgspec.DecodeError):
+        raise invalid("is not a cursor of this index", path) from None
+    if cursor.log_id != log_id or log_cursor(log_id, cursor.position) != text:
+        raise invalid("is not a cursor of this log", path)
+    if not 0 <= cursor.position <= head:
+        raise invalid("is from a position that this log has not reached", path)
+    return cursor.position
+
+
 def _opaque(data: bytes) -> str:
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 

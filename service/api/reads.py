@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import fields
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import strawberry
 from strawberry.types import Info
@@ -13,13 +13,22 @@ from projections import operations, runs, sources
 from projections.model import Doc
 from service.api import resolving
 from service.api.context import Context
-from service.api.scalars import DateTime, Digest
+from service.api.scalars import DateTime, Digest, LogCursor, Position
 from service.api.snapshot import Snapshot
 from service.api.stamps import AccessStamp, stamp
+from service.api.types.audit import (
+    Checkpoint,
+    ConsistencyProof,
+    InclusionProof,
+    checkpoint_document,
+    consistency_document,
+    inclusion_document,
+)
 from service.api.types.base import Node, loaded
 from service.api.types.catalogue import Hardware, Implementation, Operation, Project, Source, Workload
 from service.api.types.connections import Connection, PageArguments, connection
 from service.api.types.enums import EvidenceLevel, RunOrder, RunStatus
+from service.api.types.events import Event, event_connection, event_node, event_position
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
 from service.api.viewer import RateLimit, Viewer, rate_limit, viewer
@@ -74,6 +83,16 @@ class RankingFilter(_Given):
 @strawberry.input(description="Which operations.")
 class OperationFilter(_Given):
     family: str | None = strawberry.field(default=None, description="Of this family.")
+
+
+@strawberry.input(description="Which events. All given fields must hold.")
+class EventFilter(_Given):
+    types: list[str] | None = strawberry.field(default=None, description="Of one of these types, say `RunIngested`.")
+    stream: str | None = strawberry.field(default=None, description="In this stream, such as `source/<slug>`.")
+    run: strawberry.ID | None = strawberry.field(default=None, description="That concern this run.")
+    actor: str | None = strawberry.field(default=None, description="By this principal.")
+    recorded_from: DateTime | None = strawberry.field(default=None, description="Recorded then or later.")
+    recorded_to: DateTime | None = strawberry.field(default=None, description="Recorded before then.")
 
 
 @strawberry.interface(description="What can be read of the index as of a position.")
@@ -179,7 +198,7 @@ class Reads:
 
     @loaded(Node | None, "Anything that has an id.")
     async def node(self, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await resolving.node(_snapshot(info), id)
+        return await _node(info, id)
 
     @loaded(list[Node | None], "Several things that have ids, in the order asked for; at most 100.")
     async def nodes(self, info: Ask, ids: list[strawberry.ID]) -> list[Doc | None]:
@@ -190,10 +209,29 @@ class Reads:
                 path="ids",
                 remedy=f"ask for at most {MAX_NODES} at a time",
             )
-        snapshot = _snapshot(info)
-        found = await asyncio.gather(*(resolving.node(snapshot, one) for one in ids), return_exceptions=True)
+        found = await asyncio.gather(*(_node(info, one) for one in ids), return_exceptions=True)
         # An exception in its place is that node's error alone: the others are answered.
         return cast("list[Doc | None]", found)
+
+    @loaded(Connection[Event] | None, "The log's events, first to last.")
+    async def events(
+        self,
+        info: Ask,
+        filter: EventFilter | None = None,  # noqa: A002 the schema's name
+        first: int | None = None,
+        after: LogCursor | None = None,
+    ) -> Doc:
+        snapshot = _snapshot(info)
+        criteria = await resolving.event_criteria(snapshot, filter.given() if filter else {})
+        return await event_connection(info.context, snapshot, criteria, first, after)
+
+    @loaded(Checkpoint | None, "The newest signed checkpoint: what the log promises to whoever keeps it.")
+    async def checkpoint(self, info: Ask) -> Doc:
+        return await checkpoint_document(info.context)
+
+    @loaded(InclusionProof | None, "The proof that the event at a position is in the log.")
+    async def inclusion_proof(self, info: Ask, position: Position) -> Doc:
+        return await inclusion_document(info.context, _snapshot(info), position)
 
     @loaded(AccessStamp, "When and as of which position this is read.")
     async def stamp(self, info: Ask) -> Doc:
@@ -202,6 +240,15 @@ class Reads:
 
 @strawberry.type(description="What can be read of the index now. All fields of an operation share one snapshot.")
 class Query(Reads):
+    @loaded(ConsistencyProof | None, "The proof that the log up to one position is how it begins up to a later one.")
+    async def consistency_proof(
+        self,
+        info: Ask,
+        from_: Annotated[Position, strawberry.argument(name="from")],
+        to: Position,
+    ) -> Doc:
+        return await consistency_document(_snapshot(info), from_, to)
+
     @loaded(Viewer | None, "Who asks; null without a key.")
     async def viewer(self, info: Ask) -> Doc | None:
         return viewer(info.context.caller)
@@ -214,6 +261,13 @@ class Query(Reads):
 
 def _snapshot(info: Ask) -> Snapshot:
     return info.context.snapshot
+
+
+async def _node(info: Ask, text: str) -> Doc | None:
+    """The document of any node; events are those of the log, all others stand in the views."""
+    if (position := event_position(text)) is not None:
+        return await event_node(info.context, _snapshot(info), position)
+    return await resolving.node(_snapshot(info), text)
 
 
 def _either(one: str, other: str) -> InvalidInput:

@@ -21,6 +21,7 @@ from service.api.types.catalogue import (
     WorkloadCase,
     WorkloadSuite,
 )
+from service.api.types.events import Event
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
 from service.errors_out import QuietSchema
@@ -40,6 +41,7 @@ NODES: Final = (
     Hardware,
     Source,
     RecordedArtifact,
+    Event,
 )
 
 COST_WITH_KEY: Final = 5_000

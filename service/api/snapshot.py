@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
 
-from projections import identities, runs
+from projections import identities, runs, tree
 from projections.identities import Match
 from projections.model import Doc, documents
 from projections.rankings import Standing
@@ -52,10 +52,17 @@ class Snapshot:
         self._views = views
         self._standings = standings
         self._loaders: dict[str, Loader] = {}
+        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query)
+
+    def root_hash(self) -> bytes:
+        """The root of the tree over the log up to this position."""
+        if self._root is None:
+            self._root = self._views.peek(lambda db: tree.root(db, self.position))
+        return self._root
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""

@@ -1,5 +1,6 @@
 """Access stamps: two clocks kept apart, when something was read and as of which position of the log."""
 
+from base64 import b64encode
 from datetime import datetime
 
 import strawberry
@@ -18,6 +19,8 @@ class AccessStamp:
     accessed_on: Date = picked("The UTC day on which it was read.")
     position: Position = picked("The position of the last event that it takes into account.")
     as_of: DateTime = picked("When that event was recorded, or any before it, whichever is later.")
+    tree_size: Position = picked("How many events the Merkle tree over the log holds then: the position.")
+    root_hash: str = picked("The root hash of that tree (RFC 6962), in base64 as checkpoints write it.")
     cursor: LogCursor = picked("That place in the log, for subscriptions to go on from.")
 
 
@@ -29,5 +32,7 @@ def stamp(snapshot: Snapshot, accessed_at: datetime) -> Doc:
         "accessedOn": moment[: len("2026-08-01")],
         "position": snapshot.position,
         "asOf": snapshot.known_at,
+        "treeSize": snapshot.position,
+        "rootHash": b64encode(snapshot.root_hash()).decode(),
         "cursor": cursors.log_cursor(snapshot.log_id, snapshot.position),
     }

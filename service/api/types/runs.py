@@ -7,10 +7,11 @@ import strawberry
 from strawberry.types import Info
 
 from domain.identity import hex_of
+from projections.events import Criteria
 from projections.model import Doc
 from projections.rankings import Standing
 from service.api.context import Context
-from service.api.scalars import URL, DateTime, Digest, Position
+from service.api.scalars import URL, DateTime, Digest, LogCursor, Position
 from service.api.stamps import AccessStamp, stamp
 from service.api.types.base import Documented, Fact, Registered, Root, loaded, picked, snapshot_of
 from service.api.types.catalogue import (
@@ -23,7 +24,9 @@ from service.api.types.catalogue import (
     Workload,
     optional_document,
 )
+from service.api.types.connections import Connection
 from service.api.types.enums import Profile, RunStatus
+from service.api.types.events import Event, event_connection
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
 
 LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]
@@ -125,6 +128,12 @@ class Run(Documented, Registered):
         named: Sequence[Doc] = root["artifacts"]
         recorded = await snapshot_of(root).documents("artifacts", [one["digest"] for one in named])
         return [_artifact(one, record) for one, record in zip(named, recorded, strict=True)]
+
+    @loaded(Connection[Event], "All events that concern it, first to last: its own, and what others said of it.")
+    async def history(
+        self, root: Root, info: Info[Context, Any], first: int | None = None, after: LogCursor | None = None
+    ) -> Doc:
+        return await event_connection(info.context, snapshot_of(root), Criteria(record=root["digest"]), first, after)
 
     @loaded(
         list[LazyRun],
