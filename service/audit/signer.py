@@ -61,9 +61,12 @@ class Signer:
             last = self._kept_note()
             if last:
                 promised = Checkpoint.of(last)
-                if promised.size >= size:
-                    return self._same(last, size, root_at)
+                if promised.size > size:
+                    return last
                 _require(root_at(promised.size), promised)
+                if promised.size == size:
+                    self._last = last
+                    return last
             self._last = key.sign(Checkpoint(self._origin, size, root_at(size)).text)
             write_whole(self._folder / LAST_FILE, str(self._last))
             return self._last
@@ -71,13 +74,6 @@ class Signer:
     def signed_at(self, size: int) -> Note | None:
         """The last checkpoint that this process signed or read, if it is of this size. Takes microseconds."""
         return self._last if self._last and Checkpoint.of(self._last).size == size else None
-
-    def _same(self, last: Note, size: int, root_at: Callable[[int], bytes]) -> Note:
-        promised = Checkpoint.of(last)
-        if promised.size == size:
-            _require(root_at(size), promised)
-        self._last = last
-        return last
 
     def _kept_note(self) -> Note | None:
         path = self._folder / LAST_FILE

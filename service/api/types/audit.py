@@ -84,7 +84,7 @@ async def consistency_document(snapshot: Snapshot, earlier: int, later: int) -> 
     roots = await snapshot.read(lambda db: [tree.root(db, size) for size in (earlier, later)])
     hashes = await snapshot.read(lambda db: tree.consistency(db, earlier, later))
     return {
-        "from": earlier,
+        "from_": earlier,
         "to": later,
         "fromRootHash": _text(roots[0]),
         "toRootHash": _text(roots[1]),
