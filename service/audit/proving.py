@@ -48,6 +48,10 @@ class Proving:
         (event,) = await self.events([position])
         return TlogProof(position - 1, tuple(hashes), note, proven_text(event))
 
+    async def consistency(self, earlier: int, later: int) -> list[bytes]:
+        """The proof that the log up to one position begins as it does up to another."""
+        return await self._views.read(lambda db: tree.consistency(db, earlier, later))
+
     async def events(self, positions: list[int]) -> list[Event]:
         """The events at these positions, from the log."""
         ids = await self._views.read(lambda db: [events.recorder_id(db, position) for position in positions])

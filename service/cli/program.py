@@ -25,6 +25,8 @@ manifest = App(name="manifest", help="Check manifests.")
 manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
 manifest.command("service.cli.manifests:digest", name="digest", help="Print the digest of a manifest.")
 app.command(manifest)
+app.command("service.cli.auditing:app", name="audit", help="Export the log, prove it, verify it.")
+app.command("service.cli.views:app", name="views", help="Check the views against the log, or make them again.")
 
 INTERRUPTED = 130
 
