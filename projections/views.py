@@ -36,6 +36,7 @@ class Views:
         self._writer = writer
         self._reader = reader
         self._peeker = peeker
+        self._opened = _identity(path)
 
     @classmethod
     async def open(cls, folder: Path) -> Self:
@@ -46,6 +47,22 @@ class Views:
         reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
         await reader
         return cls(path, writer, reader, _connect(path))
+
+    def replaced(self) -> bool:
+        """Whether another file was put in the place of the one that is open here. Takes microseconds."""
+        try:
+            return _identity(self.path) != self._opened
+        except FileNotFoundError:
+            return False
+
+    async def become(self, other: Self) -> None:
+        """Show what other views show, from now on; they are not to be used any more. No read meets a closed one."""
+        writer, reader, peeker = self._writer, self._reader, self._peeker
+        self._writer, self._reader, self._peeker = other._writer, other._reader, other._peeker
+        self._opened = other._opened
+        peeker.close()
+        await reader.close()
+        await writer.close()
 
     async def discard(self) -> None:
         """Close them and delete their file: they show another log, or can't be read."""
@@ -83,6 +100,21 @@ def delete(path: Path) -> None:
     """Delete views with all their files. Whoever has them open keeps them until they are closed."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def replace(path: Path, target: Path) -> None:
+    """Put closed views in the place of others. Whoever has those open keeps them until they are closed."""
+    db = _connect(path, writes=True)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    # The side files of the old ones first: they must not be taken for those of the new.
+    delete(target)
+    path.rename(target)
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that reads the views in this file."""
+    return _connect(path)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
@@ -125,6 +157,11 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
             db.execute("ROLLBACK")
         raise
     return head
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:

@@ -42,7 +42,7 @@ def export(
     until: Annotated[int | None, Parameter(help="The last position to export.", show_default=False)] = None,
 ) -> None:
     """Write the log as JSON Lines: each line the canonical bytes of an event."""
-    log = EventLog(_log_file())
+    log = EventLog(log_file())
     try:
         if file == STDOUT:
             for line in exported(log, until):
@@ -80,7 +80,7 @@ def verify_log(
         known = [*earlier[:-1], *(one for file in kept for one in read_checkpoints(file, verifier))]
         found = verify(log, earlier[-1], known, digests=digests)
     except Tampered as tampered:
-        return _report(tampered, as_json=json)
+        return report(tampered, as_json=json)
     _print(found, as_json=json)
     return 0
 
@@ -94,7 +94,7 @@ async def prove(
 ) -> None:
     """Write a proof that an event is in the log: a .tlog-proof file that needs nobody to be checked."""
     quiet_logs()
-    _log_file()
+    log_file()
     async with open_index(Settings(), follow=False) as index:
         text = str(await index.proving.tlog_proof(await _position(index, what)))
     if out == STDOUT:
@@ -111,7 +111,7 @@ def check_citation(
     try:
         found = check_proof(file.read_text(encoding="utf-8"), _key(key))
     except Tampered as tampered:
-        return _report(tampered, as_json=json)
+        return report(tampered, as_json=json)
     if json:
         print_json(found)
     else:
@@ -146,11 +146,11 @@ async def checkpoint(
             async with Origin.at(server) as origin:
                 note = await append_checkpoint(origin, verifier, append)
         else:
-            _log_file()
+            log_file()
             async with open_index(Settings(), follow=False) as index:
                 note = await append_checkpoint(Origin.of(index), verifier, append)
     except Tampered as tampered:
-        return _report(tampered, as_json=False)
+        return report(tampered, as_json=False)
     sys.stdout.write(note)
     return 0
 
@@ -163,7 +163,7 @@ async def key() -> None:
         sys.stdout.write(f"{index.proving.signer.verifier}\n")
 
 
-def _log_file() -> Path:
+def log_file() -> Path:
     path = Settings().data_dir / "log.db"
     if not path.exists():
         raise NotFound.because(
@@ -193,7 +193,7 @@ async def _position(index: Index, what: str) -> int:
     return int(run["position"])
 
 
-def _report(tampered: Tampered, *, as_json: bool) -> int:
+def report(tampered: Tampered, *, as_json: bool) -> int:
     """Say what was found; answers the exit status that stands for it."""
     kind = tampered.kind
     if as_json:
