@@ -17,7 +17,7 @@ from eventsourcing.persistence import InfrastructureFactory, IntegrityError, Map
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore, SQLiteFactory
 from eventsourcing.utils import Environment
 
-from domain.events import Committed, Recorded, decode_state, encode_state
+from domain.events import Committed, Recorded, decode_state, encode_state, type_of
 
 LOCK_TIMEOUT_S = 30
 
@@ -50,7 +50,7 @@ class _Mapper(Mapper[str]):
         return StoredEvent(
             originator_id=domain_event.originator_id,
             originator_version=domain_event.originator_version,
-            topic=type(domain_event.fact).__name__,
+            topic=type_of(domain_event.fact),
             state=encode_state(domain_event),
         )
 

@@ -57,9 +57,10 @@ async def rebuild_views(folder: Path) -> int:
     try:
         with TemporaryDirectory(prefix=".views-", dir=folder) as temporary:
             views = await Views.open(Path(temporary))
-            follower = Follower(log, views)
-            head = await follower.catch_up()
-            await views.close()
+            try:
+                head = await Follower(log, views).catch_up()
+            finally:
+                await views.close()
             with alone(folder):
                 await asyncio.to_thread(replace, path_in(Path(temporary)), path_in(folder))
             return head.position
