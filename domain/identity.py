@@ -16,6 +16,7 @@ API_VERSION: Final = "kernelindex.dev/v1alpha1"
 SHORT_ID_LENGTH: Final = 8
 DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
 DIGEST_PREFIX: Final = re.compile(r"(?:sha256:)?([0-9a-f]{8,64})\Z")
+PINNED: Final = re.compile(r"(.+)@(0|[1-9][0-9]{0,15})\Z", re.DOTALL)
 
 
 _SORTED: Final = msgspec.json.Encoder(order="sorted")
@@ -109,3 +110,14 @@ def digest_prefix(text: str) -> str | None:
     """``sha256:`` and 8 to 64 hex digits where the text is a digest or a prefix of one, else None."""
     match = DIGEST_PREFIX.match(text)
     return f"sha256:{match[1]}" if match else None
+
+
+def pinned_id(bare: str, position: int) -> str:
+    """The id of something as it stood at a position of the log."""
+    return f"{bare}@{position}"
+
+
+def unpinned(text: str) -> tuple[str, int] | None:
+    """The bare id and the position where the text is a pinned id, else None."""
+    match = PINNED.match(text)
+    return (match[1], int(match[2])) if match else None

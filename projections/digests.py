@@ -16,6 +16,16 @@ def view_digests(db: sqlite3.Connection) -> dict[str, str]:
     return {table: _digest(db, table) for table in tables_of(db)}
 
 
+def rows_that_hold(db: sqlite3.Connection) -> dict[str, int]:
+    """How many rows of each table hold now; closed ones are of earlier positions."""
+    counts = {}
+    for name in tables_of(db):
+        columns = {column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,))}
+        condition = " WHERE to_position IS NULL" if "to_position" in columns else ""
+        (counts[name],) = db.execute(f"SELECT count(*) FROM {name}{condition}").fetchone()  # noqa: S608 names are the schema's
+    return counts
+
+
 def tables_of(db: sqlite3.Connection) -> list[str]:
     """The tables of the views, by name."""
     return [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]

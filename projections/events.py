@@ -2,7 +2,7 @@
 
 ``subject`` is the digest that a stream is named after, or the stream's whole name where it has none; an event that
 concerns other records too has a row for each of them, with ``own`` of 0: an alias claimed for a run, an attestation of
-it and whatever follows in that attestation's stream. What an erased event was about is forgotten with it.
+it and whatever follows in that attestation's stream, an erasure in the history of what was erased.
 """
 
 import sqlite3
@@ -116,35 +116,20 @@ def _absorb(db: sqlite3.Connection, save: Sequence[tuple[Event, int]]) -> None:
     db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
     # In the order of the key: where many streams begin in one save, their rows then lie near each other.
     db.executemany("INSERT INTO event_subjects VALUES (?, ?, ?)", sorted(subjects))
-    for event, _ in save:
-        if isinstance(event.fact, EventErased):
-            _forget(db, event, event.fact)
 
 
 def _others(db: sqlite3.Connection, event: Event) -> Sequence[str]:
     """The records that an event concerns beside its own subject: those that it names, or that its stream began with."""
-    concerns = event.fact.concerns
+    fact, concerns = event.fact, event.fact.concerns
+    if isinstance(fact, EventErased):
+        row = db.execute("SELECT stream FROM erased WHERE position = ?", (fact.position,)).fetchone()
+        return (subject_of(row[0]),) if row else ()
     if event.version == 1 and concerns:
         db.execute("INSERT INTO stream_records VALUES (?, ?, ?)", (event.stream, concerns[0], event.position))
     elif event.version > 1 and event.stream.startswith(_ABOUT_RUNS):
         row = db.execute("SELECT record FROM stream_records WHERE stream = ?", (event.stream,)).fetchone()
         return row or ()
     return concerns
-
-
-def _forget(db: sqlite3.Connection, event: Event, fact: EventErased) -> None:
-    """Forget what only the erased payload said, in every later event of its stream too."""
-    found = db.execute("SELECT subject FROM event_subjects WHERE position = ? AND own", (fact.position,)).fetchone()
-    if not found:
-        return
-    (subject,) = found
-    db.execute("INSERT OR IGNORE INTO event_subjects VALUES (?, ?, 0)", (subject, event.position))
-    if db.execute("DELETE FROM stream_records WHERE position = ?", (fact.position,)).rowcount:
-        db.execute(
-            """DELETE FROM event_subjects WHERE NOT own AND subject <> :subject
-              AND position IN (SELECT position FROM event_subjects WHERE subject = :subject AND own)""",
-            {"subject": subject},
-        )
 
 
 READ_MODEL = ReadModel("events", 1, DDL, {}, absorb=_absorb)

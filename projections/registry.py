@@ -6,13 +6,20 @@ from typing import Final
 from domain.facts import Fact
 from projections import (
     artifacts,
+    attestations,
     conditions,
+    erasures,
     events,
     identities,
     implementations,
+    issues,
+    lifecycles,
     operations,
     projects,
     rankings,
+    records,
+    reruns,
+    runners,
     runs,
     saves,
     sources,
@@ -25,6 +32,7 @@ READ_MODELS: Final = tuple(
     module.READ_MODEL
     for module in (
         saves,
+        erasures,
         identities,
         sources,
         artifacts,
@@ -33,8 +41,14 @@ READ_MODELS: Final = tuple(
         workloads,
         implementations,
         conditions,
+        runners,
+        lifecycles,
+        reruns,
         runs,
+        attestations,
+        issues,
         rankings,
+        records,
         tree,
         events,
     )

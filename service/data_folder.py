@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from domain.errors import NotFound
+
 PRIVATE: Final = 0o600
 
 
@@ -34,6 +36,17 @@ def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def require_log(folder: Path) -> Path:
+    """The log in the data folder. Raises :class:`NotFound` where there is none: looking makes no index."""
+    path = folder / "log.db"
+    if not path.exists():
+        raise NotFound.because(
+            f"there is no index in {folder}",
+            remedy="import something first, or name its folder in KERNELINDEX_DATA_DIR",
+        )
+    return path
 
 
 def make_private(path: Path) -> None:

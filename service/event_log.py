@@ -17,7 +17,8 @@ from eventsourcing.persistence import InfrastructureFactory, IntegrityError, Map
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore, SQLiteFactory
 from eventsourcing.utils import Environment
 
-from domain.events import Committed, Recorded, decode_state, encode_state, type_of
+from domain.events import Committed, Event, Recorded, decode_state, encode_state, erased, type_of
+from domain.facts import EventErased
 
 LOCK_TIMEOUT_S = 30
 
@@ -75,11 +76,19 @@ class _Recorder(SQLiteApplicationRecorder):
         stored_events: Sequence[StoredEvent],
         *,
         request: Request | None = None,
+        remains: Iterable[StoredEvent] = (),
         **kwargs: Any,
     ) -> Sequence[int] | None:
         if request is not None:
             # The unique key is taken first: a retry that races its first try waits here, then fails as a whole.
             c.execute("INSERT INTO requests VALUES (?,?,?,?,?,?)", msgspec.structs.astuple(request))
+        for event in remains:
+            # Else the payload would stay in the pages of the file, where its row had been.
+            c.execute("PRAGMA secure_delete = ON")
+            c.execute(
+                f"UPDATE {self.events_table_name} SET state = ? WHERE originator_id = ? AND originator_version = ?",  # noqa: S608
+                (event.state, event.originator_id, event.originator_version),
+            )
         return super()._insert_events(c, stored_events, **kwargs)
 
     def select_streams(self, streams: Iterable[str]) -> list[tuple[str, int, str, bytes]]:
@@ -90,6 +99,13 @@ class _Recorder(SQLiteApplicationRecorder):
                 (msgspec.json.encode(list(streams)).decode(),),
             )
             return [tuple(row) for row in c.fetchall()]
+
+    def select_at(self, position: int) -> int | None:
+        """The recorder id at a position, which is the event's ordinal."""
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(f"SELECT rowid FROM {self.events_table_name} ORDER BY rowid LIMIT 1 OFFSET ?", (position - 1,))  # noqa: S608
+            row = c.fetchone()
+            return int(row[0]) if row else None
 
     def select_request(self, principal: str, mutation: str, key: str) -> Request | None:
         with self.datastore.transaction(commit=False) as c:
@@ -102,6 +118,11 @@ class _Recorder(SQLiteApplicationRecorder):
     def select_latest(self) -> int:
         with self.datastore.transaction(commit=False) as c:
             return self._max_notification_id(c) or 0
+
+    def count_events(self) -> int:
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(f"SELECT count(*) FROM {self.events_table_name}")  # noqa: S608
+            return int(c.fetchone()[0])
 
 
 class _Factory(SQLiteFactory):
@@ -139,16 +160,38 @@ class EventLog:
     def append(self, events: Sequence[Recorded], request: Request | None = None) -> int:
         """Append all events and the request, or nothing. Answers the recorder id of the last event (0 for none).
 
-        Raises :class:`AlreadyRecorded` where a stream has moved on or the request's key was used.
+        An ``EventErased`` takes the payload that it names with it, in the same transaction. Raises
+        :class:`AlreadyRecorded` where a stream has moved on or the request's key was used.
         """
         try:
             if not events:
                 self._application.recorder.insert_events([], request=request)
                 return 0
+            remains = self._remains(events)
             # The store, not save(): that one asks each object what it can do, for two thirds of the whole cost.
-            return self._application.events.put(events, request=request)[-1].notification.id
+            last = self._application.events.put(events, request=request, remains=remains)[-1].notification.id
         except IntegrityError as error:
             raise AlreadyRecorded from error
+        if remains:
+            # What was erased is still in the file of recent writes, until that is begun anew.
+            self._watcher.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return last
+
+    def at(self, position: int) -> Event | None:
+        """The event at a position. Looks through the whole log: for rare questions."""
+        recorder_id = self._reader.select_at(position) if position > 0 else None
+        found = self.read(recorder_id - 1, 1) if recorder_id else []
+        return found[0].at(position) if found else None
+
+    def erasures(self) -> int:
+        """How many events have been erased: views that were made before the last one show what they must not."""
+        return sum(isinstance(one.fact, EventErased) for one in self.load(["log"]).get("log", ()))
+
+    def _remains(self, events: Iterable[Recorded]) -> list[StoredEvent]:
+        """What is left of the events whose erasure is among these."""
+        mapper = self._application.mapper
+        named = (self.at(one.fact.position) for one in events if isinstance(one.fact, EventErased))
+        return [mapper.to_stored_event(erased(event)) for event in named if event]
 
     def load(self, streams: Collection[str]) -> Mapping[str, list[Recorded]]:
         """The whole history of each of these streams that has any."""
@@ -172,6 +215,10 @@ class EventLog:
     def latest(self) -> int:
         """The recorder id of the last committed event (0 for none)."""
         return self._reader.select_latest()
+
+    def length(self) -> int:
+        """How many events are committed: the position of the last one."""
+        return self._reader.count_events()
 
     def changed(self) -> bool:
         """Whether any connection, of this process or another, has committed since the last call. Takes microseconds."""

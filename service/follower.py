@@ -4,13 +4,14 @@ Live, catch-up and replay are one path: read what follows the views' own positio
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import structlog
 
 from domain.errors import Conflict, ErrorCode
 from domain.events import Committed, UnknownEventType
+from domain.facts import EventErased
 from projections import saves
 from projections.saves import Save, UnknownPolicy
 from projections.views import Views
@@ -28,15 +29,17 @@ class Follower:
     """Keeps views level with a log.
 
     ``head`` is the save that they reflect; ``failure`` says why it has stopped for good, ``trouble`` why it is trying
-    again.
+    again. Of a log that is not to be followed to its end, ``beyond`` tells the events at which to stop, given position
+    and event.
     """
 
-    def __init__(self, log: EventLog, views: Views) -> None:
+    def __init__(self, log: EventLog, views: Views, *, beyond: Callable[[int, Committed], bool] | None = None) -> None:
         self.log = log
         self.views = views
         self.head: Save = saves.NOTHING
         self.failure: Exception | None = None
         self.trouble: Exception | None = None
+        self._beyond = beyond
         self._advanced = asyncio.Condition()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -44,15 +47,38 @@ class Follower:
     async def catch_up(self) -> Save:
         """Apply everything that the log holds now; first take up views that were put in the place of these."""
         if self.views.replaced():
-            other = await Views.open(self.views.path.parent)
+            other = await self.views.beside(self.views.generation)
             await Follower(self.log, other).catch_up()
             await self.views.become(other)
         self.head = await self.views.read(saves.head)
-        while batch := await self._next_saves():
+        while batch := await self._next_saves(self.head):
+            if any(isinstance(one.recorded.fact, EventErased) for one in batch) and await self._forget():
+                continue
             self.head = await self.views.apply(self.head, batch)
         async with self._advanced:
             self._advanced.notify_all()
         return self.head
+
+    async def _forget(self) -> bool:
+        """Make the views anew, without what has been erased since they were begun, and show those from then on.
+
+        The old ones are shown meanwhile. False where the views know of all erasures.
+        """
+        generation = await asyncio.to_thread(self.log.erasures)
+        if generation <= self.views.generation:
+            return False
+        beside = await self.views.beside(generation)
+        try:
+            head = await beside.read(saves.head)
+            while batch := await self._next_saves(head):
+                head = await beside.apply(head, batch)
+        except BaseException:
+            await beside.close()
+            raise
+        await self.views.become(beside)
+        self.head = head
+        _logger.info("views made anew without erased events", generation=generation, position=head.position)
+        return True
 
     def start(self) -> None:
         """Go on following until :meth:`stop`."""
@@ -119,14 +145,23 @@ class Follower:
         async with self._advanced:
             self._advanced.notify_all()
 
-    async def _next_saves(self) -> Sequence[Committed]:
-        """The next events behind the head, cut at the end of a save: a save is one moment."""
+    async def _next_saves(self, head: Save) -> Sequence[Committed]:
+        """The next events behind a head, cut at the end of a save: a save is one moment."""
         limit = BATCH
         while True:
-            found = await asyncio.to_thread(self.log.read, self.head.recorder_id, limit)
-            end = len(found)
+            found = await asyncio.to_thread(self.log.read, head.recorder_id, limit)
+            end = wanted = self._wanted(head, found)
             while end and not found[end - 1].recorded.cause.ends_save:
                 end -= 1
-            if end or len(found) < limit:
+            if end or wanted < limit:
                 return found[:end]
             limit *= 4
+
+    def _wanted(self, head: Save, found: Sequence[Committed]) -> int:
+        """How many of the events behind a head there are to follow."""
+        if self._beyond is None:
+            return len(found)
+        placed = enumerate(found, head.position + 1)
+        return next(
+            (number for number, (position, one) in enumerate(placed) if self._beyond(position, one)), len(found)
+        )

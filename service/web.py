@@ -29,7 +29,7 @@ from service.http.cors import cors_middleware
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.negotiation import JSON
-from service.http.records import canonical_run
+from service.http.records import show_run
 from service.pages import static
 from service.pages.graphiql import graphiql
 from service.settings import Settings
@@ -66,8 +66,8 @@ class Web:
         return await handle_ingest(request, self._index.ledger, visit.caller.principal, _max_body)
 
     async def run(self, request: Request) -> Response:
-        """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the canonical record."""
-        return await canonical_run(request, await self._context(request))
+        """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the record and its citations."""
+        return await show_run(request, await self._context(request))
 
     async def checkpoint(self, _: Request) -> Response:
         """``GET /checkpoint``."""

@@ -4,15 +4,13 @@ from typing import Annotated, Any
 
 import strawberry
 
-from domain.errors import ErrorCode, KernelIndexError
+from domain.errors import KernelIndexError
 from projections.model import Doc
 from service.api.scalars import Digest, Position
 from service.api.types.base import Documented, Node, Root, Told, loaded, picked, snapshot_of
 from service.api.types.catalogue import Source
-from service.api.types.enums import Kind
+from service.api.types.enums import ErrorCode, Kind
 from service.api.types.runs import Run
-
-strawberry.enum(ErrorCode, description="Every code that an error can have. A released code never changes its meaning.")
 
 
 @strawberry.type(description="One thing that is wrong, where it is, and what would be right.")

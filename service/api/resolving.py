@@ -6,7 +6,7 @@ from typing import Any, Final
 from domain.display.names import slugify
 from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
 from domain.facts import EVENTS
-from domain.identity import is_digest
+from domain.identity import is_digest, unpinned
 from domain.instants import instant_key
 from domain.manifests import Kind
 from projections import rankings
@@ -20,12 +20,38 @@ WORKLOADS: Final = (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
 EVERYTHING: Final = (*KINDS, "Source")
 
 
+def meant(snapshot: Snapshot, text: str, path: str) -> tuple[Snapshot, str]:
+    """Where an id is to be looked up, and the bare id: a pinned one in the snapshot that it names, wherever it stands.
+
+    Raises ``POSITION_IN_FUTURE`` where the log has not come so far.
+    """
+    pin = unpinned(text)
+    return (snapshot.pinned_at(pin[1], path), pin[0]) if pin else (snapshot, text)
+
+
 async def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str = "id") -> str | None:
     """The digest that an id means among objects of these kinds, or None. An ambiguous prefix is refused."""
+    snapshot, text = meant(snapshot, text, path)
     found = [match for match in await snapshot.matches(text, kinds) if match.kind in kinds]
     if len(found) > 1:
         raise _ambiguous(text, path, found)
+    if not found:
+        await _require_not_erased(snapshot, text, path)
     return found[0].id if found else None
+
+
+async def _require_not_erased(snapshot: Snapshot, text: str, path: str) -> None:
+    """Say of what was erased that it was there: a permalink to it answers 410, not 404, for ever."""
+    digest = text if is_digest(text) else await snapshot.target(text)
+    if digest is None and is_digest(f"sha256:{text}"):
+        digest = f"sha256:{text}"
+    if digest and (erasure := await snapshot.erasure(digest)):
+        raise NotFound.because(
+            f"this record was erased at {erasure.recorded_at}: {erasure.legal_basis}",
+            code=ErrorCode.GONE,
+            path=path,
+            remedy="it will not come back; cite another record",
+        )
 
 
 async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str) -> str:
@@ -33,6 +59,7 @@ async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
 
     A whole digest of what is not registered passes: runs may refer to it all the same.
     """
+    snapshot, text = meant(snapshot, text, path)
     digest = await resolve_id(snapshot, text, kinds, path)
     if digest is None and is_digest(text) and not await snapshot.matches(text, EVERYTHING):
         return text
@@ -47,6 +74,7 @@ async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
 
 async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
     """The document that an id means among manifests of these kinds."""
+    snapshot, text = meant(snapshot, text, "id")
     digest = await resolve_id(snapshot, text, kinds)
     table = KINDS[next(iter(kinds))]
     return await snapshot.document(table, digest) if digest else None
@@ -54,6 +82,7 @@ async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> 
 
 async def node(snapshot: Snapshot, text: str) -> Doc | None:
     """The document of any node by its id."""
+    snapshot, text = meant(snapshot, text, "id")
     kind, _, slug = text.partition("/")
     if kind == "source" and slug:
         source = await snapshot.source(slug)
@@ -67,6 +96,7 @@ async def node(snapshot: Snapshot, text: str) -> Doc | None:
         return await node(snapshot, found[0].id)
     if found:
         return await snapshot.document(KINDS[found[0].kind], found[0].id)
+    await _require_not_erased(snapshot, text, "id")
     digest = text if is_digest(text) else await snapshot.target(text)
     return (await snapshot.document("artifacts", digest) or await ranking(snapshot, digest)) if digest else None
 

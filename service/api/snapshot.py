@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
 
-from projections import identities, runs, tree
+from domain.identity import pinned_id
+from projections import erasures, identities, runs, tree
+from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
 from projections.rankings import Standing
@@ -37,18 +39,42 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The table that shows manifests of a kind."""
 
-KEYS: Final[Mapping[str, str]] = {"rankings": "comparison_key", "hardware": "slug", "sources": "slug"}
+KEYS: Final[Mapping[str, str]] = {
+    "rankings": "comparison_key",
+    "hardware": "slug",
+    "sources": "slug",
+    "runners": "runner",
+    "reruns": "rerun",
+    "attestations": "attestation",
+    "issues": "issue",
+}
 """What documents of a table are found by, where that is not a digest."""
 
 
 class Snapshot:
-    """The index as of one position. Made for one operation: what was read once is not read again."""
+    """The index as of one position. Made for one operation: what was read once is not read again.
 
-    def __init__(self, views: Views, standings: Standings, save: Save, log_id: str, base_url: str) -> None:
+    In a pinned one ids name the position, so that clients which keep things by their ids keep its reading apart from
+    others. ``pinned_at`` gives the one of another position; its second argument is the path of what asks, for errors.
+    """
+
+    def __init__(
+        self,
+        views: Views,
+        standings: Standings,
+        save: Save,
+        log_id: str,
+        base_url: str,
+        *,
+        pinned: bool,
+        pinned_at: Callable[[int, str], "Snapshot"],
+    ) -> None:
         self.position = save.position
         self.known_at = save.known_at
         self.log_id = log_id
         self.base_url = base_url
+        self.pinned = pinned
+        self.pinned_at = pinned_at
         self._views = views
         self._standings = standings
         self._loaders: dict[str, Loader] = {}
@@ -90,6 +116,14 @@ class Snapshot:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
 
+    async def changed_at(self, digest: str) -> str:
+        """When what is known of a run last changed."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, str]:
+            return runs.changed_at(db, digests, self.position)
+
+        return str(await self._loader("changes", query).load(digest))
+
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""
         loader = self._loaders.get("standings")
@@ -115,9 +149,20 @@ class Snapshot:
         target: str | None = await self._loader("targets", query).load(alias)
         return target
 
+    async def erasure(self, digest: str) -> Erasure | None:
+        """Why a record is gone, where it was erased."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, Erasure]:
+            return erasures.of_records(db, digests)
+
+        erasure: Erasure | None = await self._loader("erasures", query).load(digest)
+        return erasure
+
     def adopt(self, doc: Doc) -> Doc:
-        """Mark a document as read in this snapshot."""
+        """Mark a document, fresh from the views, as read in this snapshot."""
         doc["@"] = self
+        if self.pinned and "id" in doc:
+            doc["id"] = pinned_id(doc["id"], self.position)
         return doc
 
     def _loader(self, name: str, query: Query) -> Loader:

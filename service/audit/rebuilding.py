@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,12 +11,14 @@ from typing import Any
 import msgspec
 
 from domain.audit.findings import Tampered, Tampering
+from domain.events import Committed
 from projections import saves
 from projections.digests import rows_of, tables_of
-from projections.views import Views, apply, open_reader, open_writer, path_in, replace
+from projections.saves import Save
+from projections.views import Views, open_reader, path_in, replace
 from service.data_folder import alone
 from service.event_log import EventLog
-from service.follower import BATCH, Follower
+from service.follower import Follower
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -27,25 +29,23 @@ class Compared(msgspec.Struct, frozen=True):
     rows: int
 
 
-def verify_views(folder: Path) -> Compared:
+async def verify_views(folder: Path) -> Compared:
     """Build the views of this data folder again and compare each row. Raises :class:`Tampered` for the first other one.
 
     What is written meanwhile is left out: the views are compared as they were when this began.
     """
     log = EventLog(folder / "log.db")
-    with (
-        closing(log),
-        TemporaryDirectory(prefix="kernelindex-views-") as temporary,
-        closing(open_reader(path_in(folder))) as shown,
-        closing(open_writer(Path(temporary) / "views.db")) as built,
-    ):
-        shown.execute("BEGIN")
-        head = saves.head(shown)
-        _build(log, built, head.recorder_id)
-        tables, rows = tables_of(built), 0
-        for table in tables:
-            rows += _compare(table, shown, built)
-        return Compared(head.position, len(tables), rows)
+    with closing(log), TemporaryDirectory(prefix="kernelindex-views-") as temporary:
+        erasures = log.erasures()
+        with closing(open_reader(path_in(folder, erasures))) as shown:
+            shown.execute("BEGIN")
+            head = saves.head(shown)
+            again = await _build(log, Path(temporary), erasures, lambda position, _: position > head.position)
+            if again.position != head.position:
+                raise Tampered(Tampering.VIEW_ALTERED, "the views show events that the log doesn't hold")
+            with closing(open_reader(path_in(Path(temporary), erasures))) as built:
+                tables = tables_of(built)
+                return Compared(head.position, len(tables), sum(_compare(table, shown, built) for table in tables))
 
 
 async def rebuild_views(folder: Path) -> int:
@@ -54,35 +54,22 @@ async def rebuild_views(folder: Path) -> int:
     A server that has the old ones open shows them until it has taken up the new ones, within a moment.
     """
     log = EventLog(folder / "log.db")
+    with closing(log), TemporaryDirectory(prefix=".views-", dir=folder) as temporary:
+        erasures = log.erasures()
+        head = await _build(log, Path(temporary), erasures)
+        with alone(folder):
+            await asyncio.to_thread(replace, path_in(Path(temporary), erasures), path_in(folder, erasures))
+        return head.position
+
+
+async def _build(
+    log: EventLog, folder: Path, erasures: int, beyond: Callable[[int, Committed], bool] | None = None
+) -> Save:
+    views = await Views.open(folder, erasures)
     try:
-        with TemporaryDirectory(prefix=".views-", dir=folder) as temporary:
-            views = await Views.open(Path(temporary))
-            try:
-                head = await Follower(log, views).catch_up()
-            finally:
-                await views.close()
-            with alone(folder):
-                await asyncio.to_thread(replace, path_in(Path(temporary)), path_in(folder))
-            return head.position
+        return await Follower(log, views, beyond=beyond).catch_up()
     finally:
-        log.close()
-
-
-def _build(log: EventLog, db: sqlite3.Connection, until: int) -> None:
-    head = saves.NOTHING
-    while head.recorder_id < until:
-        limit = BATCH
-        while True:
-            found = log.read(head.recorder_id, limit)
-            whole = [one for one in found if one.recorder_id <= until]
-            while whole and not whole[-1].recorded.cause.ends_save:
-                whole.pop()
-            if whole or len(found) < limit:
-                break
-            limit *= 4
-        if not whole:
-            raise Tampered(Tampering.VIEW_ALTERED, "the views show events that the log doesn't hold", head.position + 1)
-        head = apply(db, head, whole)
+        await views.close()
 
 
 def _compare(table: str, shown: sqlite3.Connection, built: sqlite3.Connection) -> int:

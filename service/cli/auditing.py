@@ -19,6 +19,7 @@ from service.audit.verified import Verified
 from service.audit.verifying import verify
 from service.audit.witnessing import Origin, append_checkpoint
 from service.cli.output import print_json, quiet_logs
+from service.data_folder import require_log
 from service.event_log import EventLog
 from service.settings import Settings
 
@@ -42,7 +43,7 @@ def export(
     until: Annotated[int | None, Parameter(help="The last position to export.", show_default=False)] = None,
 ) -> None:
     """Write the log as JSON Lines: each line the canonical bytes of an event."""
-    log = EventLog(log_file())
+    log = EventLog(require_log(Settings().data_dir))
     try:
         if file == STDOUT:
             for line in exported(log, until):
@@ -94,7 +95,7 @@ async def prove(
 ) -> None:
     """Write a proof that an event is in the log: a .tlog-proof file that needs nobody to be checked."""
     quiet_logs()
-    log_file()
+    require_log(Settings().data_dir)
     async with open_index(Settings(), follow=False) as index:
         text = str(await index.proving.tlog_proof(await _position(index, what)))
     if out == STDOUT:
@@ -146,7 +147,7 @@ async def checkpoint(
             async with Origin.at(server) as origin:
                 note = await append_checkpoint(origin, verifier, append)
         else:
-            log_file()
+            require_log(Settings().data_dir)
             async with open_index(Settings(), follow=False) as index:
                 note = await append_checkpoint(Origin.of(index), verifier, append)
     except Tampered as tampered:
@@ -161,16 +162,6 @@ async def key() -> None:
     quiet_logs()
     async with open_index(Settings(), follow=False, level=False) as index:
         sys.stdout.write(f"{index.proving.signer.verifier}\n")
-
-
-def log_file() -> Path:
-    path = Settings().data_dir / "log.db"
-    if not path.exists():
-        raise NotFound.because(
-            f"there is no log in {path.parent}",
-            remedy="import something first, or name its folder in KERNELINDEX_DATA_DIR",
-        )
-    return path
 
 
 def _key(text: str) -> VerifierKey:

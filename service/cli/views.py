@@ -6,10 +6,11 @@ from cyclopts import App, Parameter
 
 from domain.audit.findings import Tampered
 from domain.errors import NotFound
-from projections.views import path_in
 from service.audit.rebuilding import rebuild_views, verify_views
-from service.cli.auditing import AsJson, log_file, report
+from service.cli.auditing import AsJson, report
 from service.cli.output import print_json, quiet_logs
+from service.data_folder import require_log
+from service.settings import Settings
 
 app = App(
     name="views",
@@ -23,7 +24,7 @@ app = App(
 async def rebuild() -> None:
     """Make the views again from the log, beside the ones that are shown, and swap them. Servers may go on."""
     quiet_logs()
-    folder = log_file().parent
+    folder = require_log(Settings().data_dir).parent
     position = await rebuild_views(folder)
     sys.stdout.write(f"The views are made again from {position:,} events.\n")
 
@@ -32,11 +33,11 @@ async def rebuild() -> None:
 async def verify(*, json: AsJson = False) -> int:
     """Make the views again in a temporary folder and compare them, row by row. Servers may go on."""
     quiet_logs()
-    folder = log_file().parent
-    if not path_in(folder).exists():
+    folder = require_log(Settings().data_dir).parent
+    if not any(folder.glob("views-*.db")):
         raise NotFound.because(f"there are no views in {folder}", remedy="`kernelindex views rebuild` makes them")
     try:
-        compared = verify_views(folder)
+        compared = await verify_views(folder)
     except Tampered as tampered:
         return report(tampered, as_json=json)
     if json:

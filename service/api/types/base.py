@@ -64,7 +64,10 @@ class Told:
 
 @strawberry.interface(description="Whatever has an id of its own.")
 class Node(Told):
-    id: strawberry.ID = picked("A digest, `source/<slug>`, `hardware/<slug>` or a comparison key.")
+    id: strawberry.ID = picked(
+        "A digest, `source/<slug>`, `hardware/<slug>` or a comparison key; of what is read as of an earlier moment,"
+        " that and `@<position>`."
+    )
 
 
 @strawberry.interface(description="What is registered as a manifest. Its id is the digest of what makes it itself.")

@@ -4,8 +4,10 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.errors import ErrorCode
 from domain.manifests import Kind
 from domain.policies.evidence import EvidenceLevel
+from service.citations import CitationFormat, WarningCode
 
 
 @strawberry.enum(description="What the harness said of a run.")
@@ -63,6 +65,24 @@ class AxisRole(StrEnum):
 
 
 strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
+strawberry.enum(
+    CitationFormat,
+    description="The formats of citations. `TEXT` is a sentence that loses nothing, or an entry in a style.",
+)
+strawberry.enum(ErrorCode, description="Every code that an error can have. A released code never changes its meaning.")
+strawberry.enum(WarningCode, name="CitationWarningCode", description="Why a citation deserves a second look.")
 strawberry.enum(Kind, name="ManifestKind", description="The kinds of manifests.")
 
-__all__ = ["ArtifactRole", "AxisRole", "EvidenceLevel", "Kind", "Profile", "ProjectKind", "RunOrder", "RunStatus"]
+__all__ = [
+    "ArtifactRole",
+    "AxisRole",
+    "CitationFormat",
+    "ErrorCode",
+    "EvidenceLevel",
+    "Kind",
+    "Profile",
+    "ProjectKind",
+    "RunOrder",
+    "RunStatus",
+    "WarningCode",
+]

@@ -85,13 +85,20 @@ async def event_node(context: Context, snapshot: Snapshot, position: int) -> Doc
     return event_document(event, snapshot)
 
 
+def _start(after: str, log_id: str, head: int) -> int:
+    position = cursors.log_position(after, log_id, "after")
+    if not 0 <= position <= head:
+        raise cursors.invalid("is from a later position than the one that is shown", "after", cursors.FROM_A_STAMP)
+    return position
+
+
 async def event_connection(
     context: Context, snapshot: Snapshot, criteria: Criteria, first: int | None, after: LogCursor | None
 ) -> Doc:
     """A page of the log. Its cursors are places in the log, so paging may go on however much is written meanwhile."""
     size = PageArguments(first=first).size()
     head, log_id = snapshot.position, snapshot.log_id
-    start = cursors.decode_log_cursor(after, log_id, head, "after") if after is not None else 0
+    start = _start(after, log_id, head) if after is not None else 0
     found = await snapshot.read(lambda db: events.page(db, criteria, start, head, size))
     rows: Sequence[LogEvent] = await context.index.proving.load(found.rows)
     nodes = [(cursors.log_cursor(log_id, event.position), event_document(event, snapshot)) for event in rows]
