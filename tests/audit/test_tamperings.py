@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from domain.audit.findings import REMEDIES, Tampering
-from projections.views import path_in
 from service.audit.exporting import read_exported
 from service.event_log import EventLog
 from tests.service.cli.conftest import Command, cli, data  # noqa: F401 fixtures
@@ -94,7 +93,8 @@ def test_a_view_that_was_edited_is_found_and_made_again(cli: Command, data: Path
     assert cli("views", "rebuild").status == 0
     edit = folder / "edit.sql"
     if edit.exists():
-        db = sqlite3.connect(path_in(data))
+        (views,) = data.glob("views-*.db")
+        db = sqlite3.connect(views)
         assert db.executescript(edit.read_text()).rowcount
         db.close()
     said = expected(folder)
