@@ -78,9 +78,17 @@ def _compare(table: str, shown: sqlite3.Connection, built: sqlite3.Connection) -
     for left, right in _pairs(rows_of(shown, table), rows_of(built, table)):
         count += 1
         if left != right:
-            what = "is missing" if left is None else "is one too many" if right is None else "was altered"
-            raise Tampered(Tampering.VIEW_ALTERED, f"view {table}: the row of {(left or right or ('',))[0]} {what}")
+            raise Tampered(Tampering.VIEW_ALTERED, f"view {table}: the row of {_difference(left, right)}")
     return count
+
+
+def _difference(shown: tuple[Any, ...] | None, built: tuple[Any, ...] | None) -> str:
+    """What is wrong with the first of two rows that are not the same; tables are read in the order of their keys."""
+    if shown is None or (built is not None and built[0] < shown[0]):
+        return f"{built[0] if built else ''} is missing"
+    if built is None or shown[0] < built[0]:
+        return f"{shown[0]} is one too many"
+    return f"{shown[0]} was altered"
 
 
 def _pairs(
