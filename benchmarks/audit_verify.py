@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/audit_verify.py [EVENTS]
 
-The log has 1,000,000 events unless told otherwise: saves of 500, runs of 50 implementations in groups, and aliases,
-each as the ledger would write it. Beside it, as the plain baseline, each line is read, parsed and hashed. The targets
+The log has 1,000,000 events unless told otherwise: saves of 500, runs of 50 implementations in groups of 200, and
+aliases, each as the ledger would write it. Beside it, as the plain baseline, each line is read, parsed and hashed. The targets
 are at least 5,000 events a second and at most 300 MB, which holds at any length.
 """
 
@@ -28,10 +28,11 @@ from domain.facts import Fact
 from domain.principals import LOCAL
 from domain.streams import World
 from service.audit.ed25519 import SignerKey
-from tests.examples import ENVIRONMENT, OPERATION, PROJECT, PROTOCOL, WORKLOAD, implementation, run
+from tests.examples import ENVIRONMENT, OPERATION, PROJECT, PROTOCOL, WORKLOAD, implementation, manifest, run
 
 EVENTS = 1_000_000
 SAVE = 500
+GROUP = 200
 KEY = SignerKey("example.org/log", bytes(32))
 WHEN = "2026-09-01T12:00:00.000000Z"
 
@@ -45,12 +46,15 @@ def synthetic() -> Iterator[Fact]:
     for one in (PROJECT, OPERATION, WORKLOAD, PROTOCOL, ENVIRONMENT, *implementations):
         decision = Ingest(bundle=bundle_of(one)).decide(world, LOCAL)
         yield from decision.facts
-    number = 0
+    number, protocol = 0, PROTOCOL
     while True:
+        if number % GROUP == 0:
+            harness = {"name": "tern-eval", "version": str(number)}
+            protocol = manifest("BenchmarkProtocol", PROTOCOL.spec | {"harness": harness})
+            yield from Ingest(bundle=bundle_of(protocol)).decide(world, LOCAL).facts
         number += 1
-        # A protocol of its own for each thousand, so that groups stay of the size that real ones have.
-        spec = {"protocolDigest": f"sha256:{number // 1000:064}"}
-        measured = run(1_000_000 - number % 5_000, by=f"n{number % 50}", observedAt=_observed(number), **spec)
+        spec = {"protocolDigest": protocol.digest, "observedAt": _observed(number)}
+        measured = run(1_000_000 - number % 5_000, by=f"n{number % 50}", **spec)
         yield from Ingest(bundle=bundle_of(measured)).decide(world, LOCAL).facts
         yield facts.AliasClaimed(alias=f"alias-{number}", target=measured.digest)
 
