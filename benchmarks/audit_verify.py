@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/audit_verify.py [EVENTS]
 
 The log has 1,000,000 events unless told otherwise: saves of 500, runs of 50 implementations in groups of 200, and
-aliases, each as the ledger would write it. Beside it, as the plain baseline, each line is read, parsed and hashed. The targets
-are at least 5,000 events a second and at most 300 MB, which holds at any length.
+aliases, each as the ledger would write it. Beside it, as the plain baseline, each line is read, parsed and hashed. The
+targets are at least 5,000 events a second and at most 300 MB, which holds at any length.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What makes two records the same: digests and the keys derived from them (DESIGN section 1).
+"""What makes two records the same: digests and the keys derived from them.
 
 A digest is ``"sha256:"`` and the hex SHA-256 of the RFC 8785 form of ``{apiVersion, kind, spec}``; metadata is
 editorial and never part of it.
@@ -18,6 +18,8 @@ DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
 DIGEST_PREFIX: Final = re.compile(r"(?:sha256:)?([0-9a-f]{8,64})\Z")
 PINNED: Final = re.compile(r"(.+)@(0|[1-9][0-9]{0,15})\Z", re.DOTALL)
 
+
+_OWN_PREFIX: Final = re.compile(r"(?:source|hardware|manifest|run|artifact|alias|rerun|attestation|issue|runner)/")
 
 _SORTED: Final = msgspec.json.Encoder(order="sorted")
 
@@ -104,6 +106,15 @@ def short_id(digest: str) -> str:
 def hex_of(digest: str) -> str:
     """The 64 hex digits of a digest."""
     return digest.removeprefix("sha256:")
+
+
+def id_that_it_reads_like(alias: str) -> str | None:
+    """Which of this index's own ids an alias could be taken for, None where it is none of them."""
+    if digest_prefix(alias):
+        return "a digest"
+    if _OWN_PREFIX.match(alias):
+        return "an id of another kind of object"
+    return "an id that is pinned to a position" if unpinned(alias) else None
 
 
 def digest_prefix(text: str) -> str | None:

@@ -27,6 +27,8 @@ BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/=-]+) *\Z", re.IGNORECASE) 
 IPV6_NETWORK_BITS: Final = 64  # what one customer gets at least, so that its addresses are one voice
 ANYBODY: Final = Principal(id=ANONYMOUS, scopes=frozenset(Scope), sources=None)
 """Who writes to the demo, which runs on the machine of whoever tries it out."""
+NOBODY: Final = Principal(id=ANONYMOUS)
+"""Who writes without a key, where that is allowed: all of them are one principal in the log."""
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -40,6 +42,11 @@ class Caller(msgspec.Struct, frozen=True):
     def voice(self) -> str:
         """What limits are counted by: a principal, whichever of its keys it uses, or an address."""
         return f"principal/{self.principal.id}" if self.principal else f"address/{network_of(self.address)}"
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it asks as somebody known: visitors of the demo may write, but read as anybody does."""
+        return self.principal is not None and self.principal.id != ANONYMOUS
 
     def may(self, scope: Scope) -> bool:
         """Whether it holds this scope. For what depends on it before a command can be made; commands ask themselves."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 import structlog
 
 from domain.errors import Conflict, ErrorCode
-from domain.events import Committed, UnknownEventType
+from domain.events import Committed, DamagedEvent, UnknownEventType
 from domain.facts import EventErased
 from projections import saves
 from projections.saves import Save, UnknownPolicy
@@ -118,8 +118,8 @@ class Follower:
         while True:
             try:
                 await self.catch_up()
-            except (UnknownEventType, UnknownPolicy) as failure:
-                # Going on would show answers that this release can't know to be right.
+            except (DamagedEvent, UnknownEventType, UnknownPolicy) as failure:
+                # Going on would show answers that nobody can know to be right.
                 await self._fail(failure)
                 return
             except Exception as trouble:

@@ -79,6 +79,17 @@ class Ledger:
         _, results, _ = await asyncio.to_thread(self._decide, commands, principal)
         return results
 
+    async def answered(self, idempotency: Idempotency, principal: Principal) -> Answer | None:
+        """The first answer to a request that was carried out before, None for a new one.
+
+        For callers who do more than :meth:`handle`, which looks for itself. Raises :class:`Conflict` as that does.
+        """
+        self._require_following()
+        if known := await asyncio.to_thread(self._replay, idempotency, principal):
+            results, recorder_id = known
+            return Answer(results, await self._follower.wait_for(recorder_id))
+        return None
+
     async def handle(
         self, commands: Sequence[Command], principal: Principal, idempotency: Idempotency | None = None
     ) -> Answer:
@@ -87,15 +98,18 @@ class Ledger:
         Raises :class:`Conflict` where the idempotency key was used for another body, or where others kept changing the
         same streams.
         """
+        self._require_following()
+        results, recorder_id = await asyncio.to_thread(self.record, commands, principal, idempotency)
+        return Answer(results, await self._follower.wait_for(recorder_id))
+
+    def _require_following(self) -> None:
+        """What can't be shown must not be taken: the answer could never be given."""
         if self._follower.failure:
-            # What can't be shown must not be taken: the answer could never be given.
             raise Conflict.because(
                 f"this host has stopped following the log: {self._follower.failure}",
                 code=ErrorCode.VIEWS_BEHIND,
                 remedy="write through a host of the log's own release",
             )
-        results, recorder_id = await asyncio.to_thread(self.record, commands, principal, idempotency)
-        return Answer(results, await self._follower.wait_for(recorder_id))
 
     def record(
         self, commands: Sequence[Command], principal: Principal, idempotency: Idempotency | None = None
@@ -121,7 +135,7 @@ class Ledger:
     def _decide(
         self, commands: Sequence[Command], principal: Principal
     ) -> tuple[list[Fact], tuple[Result, ...], dict[str, int]]:
-        loaded = self._load(commands)
+        loaded = self._load(commands, principal)
         world, facts, results = World(loaded), list[Fact](), list[Result]()
         for command in commands:
             try:
@@ -134,10 +148,11 @@ class Ledger:
                 results.append(decision.outcome)
         return facts, tuple(results), {name: stream.version for name, stream in loaded.items()}
 
-    def _load(self, commands: Sequence[Command]) -> dict[str, Stream]:
+    def _load(self, commands: Sequence[Command], principal: Principal) -> dict[str, Stream]:
         """The streams that the commands ask to see, and those that these lead to."""
         loaded: dict[str, Stream] = {}
-        asked = set[str]().union(*(command.reads() for command in commands))
+        # Runs without a source of their own belong to their principal, which must not be named like somebody's source.
+        asked = {f"source/{principal.id}"}.union(*(command.reads() for command in commands))
         while asked:
             loaded |= dict.fromkeys(asked, EMPTY)
             loaded |= {name: fold(events) for name, events in self._log.load(asked).items()}
@@ -177,7 +192,7 @@ class Ledger:
             return None
         if known.body_digest != digest_of(idempotency.body):
             raise Conflict.because(
-                f"idempotency key {idempotency.key!r} was used for another request",
+                "this idempotency key was used for another request",
                 code=ErrorCode.IDEMPOTENCY_KEY_REUSED,
                 path="idempotencyKey",
                 remedy="use a new key for a new request; repeat the same body to get the first answer again",

@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -38,6 +39,15 @@ WRITER_BODY = 5 * 1024 * 1024
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics", static.PATH.partition("{")[0])
 """Beginnings of paths that take no key and count for no limit."""
 
+
+class AliasConvertor(PathConvertor):
+    """Any id: aliases that other indexes gave may hold slashes."""
+
+    regex = ".+"
+
+
+register_url_convertor("alias", AliasConvertor())
+
 MIN_POSITION = "x-kernelindex-min-position"
 
 
@@ -55,6 +65,7 @@ class Web:
             extensions_of=lambda context, _cost: extensions_of(context),
             max_body=_max_body,
             admit=self._admit,
+            give_up=Context.give_up,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
@@ -152,8 +163,8 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
             Route("/graphql", _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
-            Route("/runs/{id:str}", _handler("run")),
-            Route("/runs/{id:str}/at/{position:str}", _handler("run")),
+            Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
+            Route("/runs/{id:alias}", _handler("run")),
             Route("/checkpoint", _handler("checkpoint")),
             Route("/vkey", _handler("vkey")),
             Route(tlog.TILE, _handler("tile")),

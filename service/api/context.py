@@ -24,6 +24,7 @@ class Context:
     accessed_at: datetime
     caller: Caller
     snapshot: Snapshot = field(init=False)
+    given_up: bool = False
     styled: int = 0
     """How many citations were asked for in a style: each takes tens of milliseconds."""
     _earlier: dict[tuple[int, bool], Snapshot] = field(default_factory=dict)
@@ -34,6 +35,10 @@ class Context:
     def refresh(self) -> None:
         """Take a snapshot of what the views show now."""
         self.snapshot = self._snapshot(self.index.follower.head, pinned=False)
+
+    def give_up(self) -> None:
+        """Nobody waits for the operation any more: what it still reads may end."""
+        self.given_up = True
 
     @property
     def principal(self) -> Principal | None:
@@ -84,4 +89,5 @@ class Context:
             self.index.settings.public_url,
             pinned=pinned,
             pinned_at=self.pinned_at,
+            given_up=lambda: self.given_up,
         )

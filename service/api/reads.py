@@ -1,11 +1,9 @@
 """The root fields that read. ``Reads`` is what can be asked of any snapshot; ``Query`` asks of the present one."""
 
 import asyncio
-from dataclasses import fields
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Final, cast
 
 import strawberry
-from strawberry.types import Info
 
 from domain.errors import ErrorCode, InvalidInput
 from domain.manifests import Kind
@@ -13,98 +11,30 @@ from projections import operations, runs, sources
 from projections.model import Doc
 from service.api import cited, citing, resolving
 from service.api.as_of import AsOf, snapshot_as_of
-from service.api.context import Context
-from service.api.scalars import URL, Date, DateTime, Digest, LogCursor, Position
-from service.api.snapshot import Snapshot
+from service.api.asked import Ask, Asked, snapshot_asked
+from service.api.filters import OperationFilter, RankingFilter, RunFilter
+from service.api.log_reads import LogProofs, LogReads, node
+from service.api.rerun_reads import RerunAndIssueReads
+from service.api.scalars import URL, Date, Digest
 from service.api.stamps import AccessStamp, stamp
-from service.api.types.audit import (
-    Checkpoint,
-    ConsistencyProof,
-    InclusionProof,
-    checkpoint_document,
-    consistency_document,
-    inclusion_document,
-)
-from service.api.types.base import Documented, Node, loaded, snapshot_of
+from service.api.types.base import Documented, Node, loaded
 from service.api.types.catalogue import Hardware, Implementation, Operation, Project, Source, Workload
 from service.api.types.citations import ACCESSED_ON, STYLE, CitationExport
 from service.api.types.cited import CitedRecord
 from service.api.types.connections import Connection, PageArguments, connection
-from service.api.types.enums import CitationFormat, EvidenceLevel, RunOrder, RunStatus
-from service.api.types.events import Event, event_connection, event_node, event_position
+from service.api.types.enums import CitationFormat, RunOrder
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
 from service.api.viewer import RateLimit, Viewer, rate_limit, viewer
 
 MAX_NODES: Final = 100
-Ask = Info[Context, Any]
-Asked = strawberry.Parent[Doc | None]
-"""What a root field is asked of: the document of ``at``, or None where it is the present."""
-
-
-class _Given:
-    def given(self) -> dict[str, Any]:
-        """The fields that were given, under the names of columns."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in values.items() if value is not None}
-
-
-@strawberry.input(description="Which runs. All given fields must hold.")
-class RunFilter(_Given):
-    operation: strawberry.ID | None = strawberry.field(default=None, description="Of this operation.")
-    implementation: strawberry.ID | None = strawberry.field(default=None, description="Of this implementation.")
-    project: strawberry.ID | None = strawberry.field(default=None, description="Of this project's implementations.")
-    workload: strawberry.ID | None = strawberry.field(default=None, description="On this workload.")
-    source: str | None = strawberry.field(default=None, description="From the source of this slug.")
-    hardware: str | None = strawberry.field(default=None, description="On this product, by name or slug.")
-    architecture: str | None = strawberry.field(default=None, description="On this architecture, such as `sm_100`.")
-    dtype: str | None = strawberry.field(default=None, description="Whose workload has this element type.")
-    status: RunStatus | None = strawberry.field(default=None, description="With this status.")
-    evidence_at_least: EvidenceLevel | None = strawberry.field(default=None, description="Trusted at least so far.")
-    eligible: bool | None = strawberry.field(default=None, description="That may be ranked, or that may not.")
-    comparison_key: Digest | None = strawberry.field(default=None, description="Of this group, ranked or not.")
-    observed_from: DateTime | None = strawberry.field(default=None, description="Measured then or later.")
-    observed_to: DateTime | None = strawberry.field(default=None, description="Measured before then.")
-    published_from: DateTime | None = strawberry.field(default=None, description="Published then or later.")
-    published_to: DateTime | None = strawberry.field(default=None, description="Published before then.")
-
-    def given(self) -> dict[str, Any]:
-        """The criteria; a level is compared by its place among the levels."""
-        criteria = super().given()
-        if level := criteria.pop("evidence_at_least", None):
-            criteria["level_at_least"] = level.ordinal
-        return criteria
-
-
-@strawberry.input(description="Which groups. All given fields must hold.")
-class RankingFilter(_Given):
-    operation: strawberry.ID | None = strawberry.field(default=None, description="Of this operation.")
-    workload: strawberry.ID | None = strawberry.field(default=None, description="On this workload.")
-    hardware: str | None = strawberry.field(default=None, description="On this product, by name or slug.")
-    dtype: str | None = strawberry.field(default=None, description="Whose workload has this element type.")
-    source: str | None = strawberry.field(default=None, description="With ranked runs from the source of this slug.")
-
-
-@strawberry.input(description="Which operations.")
-class OperationFilter(_Given):
-    family: str | None = strawberry.field(default=None, description="Of this family.")
-
-
-@strawberry.input(description="Which events. All given fields must hold.")
-class EventFilter(_Given):
-    types: list[str] | None = strawberry.field(default=None, description="Of one of these types, say `RunIngested`.")
-    stream: str | None = strawberry.field(default=None, description="In this stream, such as `source/<slug>`.")
-    run: strawberry.ID | None = strawberry.field(default=None, description="That concern this run.")
-    actor: str | None = strawberry.field(default=None, description="By this principal.")
-    recorded_from: DateTime | None = strawberry.field(default=None, description="Recorded then or later.")
-    recorded_to: DateTime | None = strawberry.field(default=None, description="Recorded before then.")
 
 
 @strawberry.interface(description="What can be read of the index as of a position.")
-class Reads:
+class Reads(RerunAndIssueReads, LogReads):
     @loaded(Run | None, "A run by digest, unique prefix of at least 8 hex digits, or alias.")
     async def run(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await resolving.document_of(_snapshot(root, info), id, (Kind.BENCHMARK_RUN,))
+        return await resolving.document_of(snapshot_asked(root, info), id, (Kind.BENCHMARK_RUN,))
 
     @loaded(Connection[Run] | None, "Runs, newest first.")
     async def runs(
@@ -118,7 +48,7 @@ class Reads:
         last: int | None = None,
         before: str | None = None,
     ) -> Doc:
-        snapshot = _snapshot(root, info)
+        snapshot = snapshot_asked(root, info)
         criteria = await resolving.run_criteria(snapshot, filter.given() if filter else {})
         listing = runs.listing(criteria, order_by.value)
         return await connection(
@@ -127,7 +57,7 @@ class Reads:
 
     @loaded(Ranking | None, "The ranking of a group; null where no run of it is ranked.")
     async def ranking(self, root: Asked, info: Ask, comparison_key: Digest) -> Doc | None:
-        return await resolving.ranking(_snapshot(root, info), comparison_key)
+        return await resolving.ranking(snapshot_asked(root, info), comparison_key)
 
     @loaded(Connection[Ranking] | None, "Groups with ranked runs, the largest first.")
     async def rankings(
@@ -140,7 +70,7 @@ class Reads:
         last: int | None = None,
         before: str | None = None,
     ) -> Doc:
-        snapshot = _snapshot(root, info)
+        snapshot = snapshot_asked(root, info)
         listing = await resolving.ranking_listing(snapshot, filter.given() if filter else {})
         return await connection(
             listing, "rankings", PageArguments(first, after, last, before), snapshot, info.context.snapshot_at
@@ -154,7 +84,7 @@ class Reads:
         id: strawberry.ID | None = None,  # noqa: A002 the schema's name
         slug: str | None = None,
     ) -> Doc | None:
-        snapshot = _snapshot(root, info)
+        snapshot = snapshot_asked(root, info)
         if (id is None) is (slug is None):
             raise _either("id", "slug")
         if id is not None:
@@ -175,23 +105,23 @@ class Reads:
     ) -> Doc:
         listing = operations.listing(filter.given() if filter else {})
         arguments = PageArguments(first, after, last, before)
-        return await connection(listing, "operations", arguments, _snapshot(root, info), info.context.snapshot_at)
+        return await connection(listing, "operations", arguments, snapshot_asked(root, info), info.context.snapshot_at)
 
     @loaded(Workload | None, "A workload by digest, unique prefix or alias.")
     async def workload(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await resolving.document_of(_snapshot(root, info), id, resolving.WORKLOADS)
+        return await resolving.document_of(snapshot_asked(root, info), id, resolving.WORKLOADS)
 
     @loaded(Implementation | None, "An implementation by digest, unique prefix or alias.")
     async def implementation(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await resolving.document_of(_snapshot(root, info), id, (Kind.IMPLEMENTATION_REVISION,))
+        return await resolving.document_of(snapshot_asked(root, info), id, (Kind.IMPLEMENTATION_REVISION,))
 
     @loaded(Project | None, "A project by digest, unique prefix or alias.")
     async def project(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await resolving.document_of(_snapshot(root, info), id, (Kind.SOFTWARE_PROJECT,))
+        return await resolving.document_of(snapshot_asked(root, info), id, (Kind.SOFTWARE_PROJECT,))
 
     @loaded(Hardware | None, "A hardware product.")
     async def hardware(self, root: Asked, info: Ask, slug: str) -> Doc | None:
-        return await _snapshot(root, info).document("hardware", slug)
+        return await snapshot_asked(root, info).document("hardware", slug)
 
     @loaded(Connection[Source] | None, "Registered sources by name.")
     async def sources(
@@ -205,12 +135,12 @@ class Reads:
     ) -> Doc:
         arguments = PageArguments(first, after, last, before)
         return await connection(
-            sources.listing(), "sources", arguments, _snapshot(root, info), info.context.snapshot_at
+            sources.listing(), "sources", arguments, snapshot_asked(root, info), info.context.snapshot_at
         )
 
     @loaded(Node | None, "Anything that has an id.")
     async def node(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await _node(root, info, id)
+        return await node(root, info, id)
 
     @loaded(list[Node | None], "Several things that have ids, in the order asked for; at most 100.")
     async def nodes(self, root: Asked, info: Ask, ids: list[strawberry.ID]) -> list[Doc | None]:
@@ -221,30 +151,9 @@ class Reads:
                 path="ids",
                 remedy=f"ask for at most {MAX_NODES} at a time",
             )
-        found = await asyncio.gather(*(_node(root, info, one) for one in ids), return_exceptions=True)
+        found = await asyncio.gather(*(node(root, info, one) for one in ids), return_exceptions=True)
         # An exception in its place is that node's error alone: the others are answered.
         return cast("list[Doc | None]", found)
-
-    @loaded(Connection[Event] | None, "The log's events, first to last.")
-    async def events(
-        self,
-        root: Asked,
-        info: Ask,
-        filter: EventFilter | None = None,  # noqa: A002 the schema's name
-        first: int | None = None,
-        after: LogCursor | None = None,
-    ) -> Doc:
-        snapshot = _snapshot(root, info)
-        criteria = await resolving.event_criteria(snapshot, filter.given() if filter else {})
-        return await event_connection(info.context, snapshot, criteria, first, after)
-
-    @loaded(Checkpoint | None, "The newest signed checkpoint: what the log promises to whoever keeps it.")
-    async def checkpoint(self, info: Ask) -> Doc:
-        return await checkpoint_document(info.context)
-
-    @loaded(InclusionProof | None, "The proof that the event at a position is in the log.")
-    async def inclusion_proof(self, root: Asked, info: Ask, position: Position) -> Doc:
-        return await inclusion_document(info.context, _snapshot(root, info), position)
 
     @loaded(CitationExport | None, "Several runs as they are cited, in one file; at most 100.")
     async def citations(
@@ -256,11 +165,11 @@ class Reads:
         style: Annotated[str | None, strawberry.argument(description=STYLE)] = None,
         accessed_on: Annotated[Date | None, strawberry.argument(description=ACCESSED_ON)] = None,
     ) -> Doc:
-        return await citing.export(ids, _snapshot(root, info), info.context, format, style, accessed_on)
+        return await citing.export(ids, snapshot_asked(root, info), info.context, format, style, accessed_on)
 
     @loaded(AccessStamp, "When and as of which position this is read.")
     async def stamp(self, root: Asked, info: Ask) -> Doc:
-        return stamp(_snapshot(root, info), info.context.accessed_at)
+        return stamp(snapshot_asked(root, info), info.context.accessed_at)
 
 
 @strawberry.type(
@@ -273,16 +182,7 @@ class PastReads(Documented, Reads):
 
 
 @strawberry.type(description="What can be read of the index now. All fields of an operation share one snapshot.")
-class Query(Reads):
-    @loaded(ConsistencyProof | None, "The proof that the log up to one position is how it begins up to a later one.")
-    async def consistency_proof(
-        self,
-        info: Ask,
-        from_: Annotated[Position, strawberry.argument(name="from")],
-        to: Position,
-    ) -> Doc:
-        return await consistency_document(info.context.snapshot, from_, to)
-
+class Query(Reads, LogProofs):
     @loaded(
         PastReads | None,
         "What could be read at an earlier moment; its `stamp` says to which position that comes.",
@@ -313,18 +213,6 @@ class Query(Reads):
     async def rate_limit(self, info: Ask) -> Doc:
         context = info.context
         return rate_limit(context.index.rates.standing(context.caller))
-
-
-def _snapshot(root: Doc | None, info: Ask) -> Snapshot:
-    """What is read: the snapshot under ``at``, else the present one."""
-    return snapshot_of(root) if root else info.context.snapshot
-
-
-async def _node(root: Doc | None, info: Ask, text: str) -> Doc | None:
-    """The document of any node; events are those of the log, all others stand in the views."""
-    if (position := event_position(text)) is not None:
-        return await event_node(info.context, _snapshot(root, info), position)
-    return await resolving.node(_snapshot(root, info), text)
 
 
 def _either(one: str, other: str) -> InvalidInput:

@@ -4,10 +4,12 @@ from typing import Final
 
 from strawberry.schema.config import StrawberryConfig
 
+from domain.principals import Scope
 from service.api.context import Context
 from service.api.mutations import Mutation
 from service.api.reads import Query
 from service.api.scalars import SCALARS
+from service.api.types.attestations import Attestation
 from service.api.types.base import pick
 from service.api.types.catalogue import (
     Environment,
@@ -22,7 +24,9 @@ from service.api.types.catalogue import (
     WorkloadSuite,
 )
 from service.api.types.events import Event
+from service.api.types.issues import Issue
 from service.api.types.rankings import Ranking
+from service.api.types.reruns import Rerun, Runner
 from service.api.types.runs import Run
 from service.errors_out import QuietSchema
 from service.http.documents import Documents
@@ -42,17 +46,27 @@ NODES: Final = (
     Source,
     RecordedArtifact,
     Event,
+    Rerun,
+    Runner,
+    Attestation,
+    Issue,
 )
 
 COST_WITH_KEY: Final = 5_000
+VALUES_TO_INGEST: Final = 60_000
+"""500 bundles with all their parts and 100 aliases each."""
 
 
 def _max_cost(context: Context) -> int:
-    return COST_WITH_KEY if context.principal else LIMITS.cost
+    return COST_WITH_KEY if context.caller.has_key else LIMITS.cost
+
+
+def _max_values(context: Context) -> int:
+    return VALUES_TO_INGEST if context.caller.may(Scope.INGEST) else LIMITS.values
 
 
 LIMITS: Final = Limits()
-DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost)
+DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost, max_values=_max_values)
 
 schema: Final = QuietSchema(
     query=Query,

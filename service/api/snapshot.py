@@ -11,14 +11,14 @@ from typing import Any, Final
 from strawberry.dataloader import DataLoader
 
 from domain.identity import pinned_id
-from projections import erasures, identities, runs, tree
+from projections import attestations, erasures, identities, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
 from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
-from projections.views import Views
+from projections.views import Views, never
 from service.api.standings import Standings
 
 ON_LOOP: Final = 8
@@ -68,6 +68,7 @@ class Snapshot:
         *,
         pinned: bool,
         pinned_at: Callable[[int, str], "Snapshot"],
+        given_up: Callable[[], bool] = never,
     ) -> None:
         self.position = save.position
         self.known_at = save.known_at
@@ -77,12 +78,13 @@ class Snapshot:
         self.pinned_at = pinned_at
         self._views = views
         self._standings = standings
+        self._given_up = given_up
         self._loaders: dict[str, Loader] = {}
         self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
-        return await self._views.read(query)
+        return await self._views.read(query, self._given_up)
 
     def root_hash(self) -> bytes:
         """The root of the tree over the log up to this position."""
@@ -123,6 +125,14 @@ class Snapshot:
             return runs.changed_at(db, digests, self.position)
 
         return str(await self._loader("changes", query).load(digest))
+
+    async def attestation_counts(self, digest: str) -> list[Doc]:
+        """How many voices attest to a run, by type."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, list[Doc]]:
+            return attestations.counts(db, digests, self.position)
+
+        return list(await self._loader("attestation counts", query).load(digest))
 
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""
@@ -177,7 +187,7 @@ class Snapshot:
         return loader
 
     async def _run(self, query: Callable[[sqlite3.Connection], Any], size: int) -> Any:
-        return self._views.peek(query) if size <= ON_LOOP else await self._views.read(query)
+        return self._views.peek(query) if size <= ON_LOOP else await self.read(query)
 
     def _documents_of(self, table: str) -> Query:
         def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
@@ -199,5 +209,5 @@ class Snapshot:
         return found
 
     async def _load_standings(self, keys: list[str]) -> list[Standing | None]:
-        found = await self._standings.of(keys, self.position)
+        found = await self._standings.of(keys, self.position, self._given_up)
         return [found.get(key) for key in keys]

@@ -145,6 +145,10 @@ class TestIngest:
             ("application/json", {"Idempotency-Key": ""}, 400, "INVALID_VALUE"),
             ("application/json", {"Idempotency-Key": "x" * 129}, 400, "INVALID_VALUE"),
             ("text/plain", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/json; charset=utf-16", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/yaml; charset=latin-1", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/json", {"Content-Encoding": "gzip"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/jsonl", {"Content-Encoding": "zstd"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
             ("application/x-www-form-urlencoded", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
         ],
     )
@@ -210,9 +214,11 @@ class TestWithoutLeaveToWrite:
 class TestRecords:
     @pytest.fixture(autouse=True)
     async def _ingested(self, client: httpx.AsyncClient) -> None:
-        await post(client, tree_of(bundle()) | {"record": {"aliases": ["x"]}})
+        await post(client, tree_of(bundle()) | {"record": {"aliases": ["x", "tern/runs/7"]}})
 
-    @pytest.mark.parametrize("id_", [hex_of(run_of().digest), run_of().digest, run_of().digest[7:15], "x"])
+    @pytest.mark.parametrize(
+        "id_", [hex_of(run_of().digest), run_of().digest, run_of().digest[7:15], "x", "tern/runs/7", "tern%2Fruns%2F7"]
+    )
     async def test_the_bytes_hash_to_the_digest(self, client: httpx.AsyncClient, id_: str) -> None:
         response = await client.get(f"/runs/{id_}")
 
@@ -243,6 +249,7 @@ class TestRecords:
         assert (run["permalink"], run["pinnedPermalink"]) == (f"{HERE}{path}", f"{HERE}{path}/at/{head}")
 
         assert (await client.get(f"{path}/at/{head}")).content == (await client.get(path)).content
+        assert (await client.get(f"/runs/tern/runs/7/at/{head}")).content == (await client.get(path)).content
         # The run came in the save that ends at the head: before that there was none.
         before = await client.get(f"{path}/at/{run['position'] - 1}")
         assert (before.status_code, code_of(before)) == (404, "NOT_FOUND")

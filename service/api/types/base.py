@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import strawberry
@@ -15,6 +15,9 @@ from service.api.snapshot import Snapshot
 
 Root = strawberry.Parent[Doc]
 """A resolver's parent: the document that the type is read from."""
+
+LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]  # type: ignore[name-defined] # noqa: F821
+"""The type of runs, for types that runs refer to themselves."""
 
 
 def picked(description: str) -> Any:
@@ -65,9 +68,15 @@ class Told:
 @strawberry.interface(description="Whatever has an id of its own.")
 class Node(Told):
     id: strawberry.ID = picked(
-        "A digest, `source/<slug>`, `hardware/<slug>` or a comparison key; of what is read as of an earlier moment,"
-        " that and `@<position>`."
+        "A digest, a comparison key, or `source/`, `hardware/`, `rerun/`, `runner/`, `attestation/` or `issue/` and a"
+        " name; of what is read as of an earlier moment, that and `@<position>`."
     )
+
+
+@strawberry.type(description="A list that is too long to be shown whole.")
+class CutList:
+    path: str = picked("The field, such as `axes` or `cases[3].axes`.")
+    count: int = picked("How many entries it has; the first 100 are shown.")
 
 
 @strawberry.interface(description="What is registered as a manifest. Its id is the digest of what makes it itself.")
@@ -77,9 +86,14 @@ class Registered(Node):
     title: str = picked("The title that its registrant gave it; editorial, not part of its identity.")
     description: str | None = picked("What its registrant wrote about it; editorial.")
 
-    @loaded(list[str], "Other names, for ever: the ids that other indexes gave it, upstream names.")
+    @loaded(list[str], "Other names, for ever: ids that other indexes gave it, upstream names. The first 100.")
     async def aliases(self, root: Root) -> list[str]:
         return await snapshot_of(root).aliases(root["digest"])
+
+    @loaded(list[CutList], "Its lists of more than 100 entries, of which the first 100 are shown; `manifest` has all.")
+    async def cut_lists(self, root: Root) -> list[Doc]:
+        cut: list[Doc] = root.get("cutLists", [])
+        return cut
 
     @loaded(str, "The whole manifest, as canonical JSON text (RFC 8785), metadata included.")
     async def manifest(self, root: Root) -> str:

@@ -14,7 +14,7 @@ from service.api import citing
 from service.api.context import Context
 from service.api.scalars import URL, Date, DateTime, Digest, LogCursor, Position
 from service.api.stamps import AccessStamp, stamp
-from service.api.types.base import Documented, Fact, Registered, Root, loaded, picked, snapshot_of
+from service.api.types.base import Documented, Fact, LazyRun, Registered, Root, loaded, picked, snapshot_of
 from service.api.types.catalogue import (
     Environment,
     Implementation,
@@ -30,8 +30,7 @@ from service.api.types.connections import Connection
 from service.api.types.enums import CitationFormat, Profile, RunStatus
 from service.api.types.events import Event, event_connection
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
-
-LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]
+from service.api.types.run_lists import RunLists
 
 
 @strawberry.type(description="Where a run stands in its group.")
@@ -51,7 +50,7 @@ class RunRanking:
 
 
 @strawberry.type(description="A benchmark run: who measured which implementation on what, how, where, and the result.")
-class Run(Documented, Registered):
+class Run(RunLists, Documented, Registered):
     status: RunStatus = picked("What the harness said.")
     observed_at: DateTime = picked("When it was measured.")
     published_at: DateTime = picked("When it was first published, by another index if that one says so.")
@@ -77,6 +76,7 @@ class Run(Documented, Registered):
     producer: str | None = picked("Who produced the result, where the record says so.")
     unresolved: list[Digest] = picked("What it refers to that is not registered here; while any is, it is not ranked.")
     evidence: Evidence = picked("How far it can be trusted, and why.")
+    submitted_by: str = picked("The principal that sent it in. Neither its attestations nor its reruns count.")
 
     @loaded(URL, "Where it can be found, for ever.")
     async def permalink(self, root: Root) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from domain.bundles import Bundle, bundle_of
 from domain.commands import Ingest, RegisterSource
+from domain.policies import ADOPTED_FIRST
 from domain.principals import LOCAL
 from service.api.execute import execute
 from service.app import Index
@@ -18,6 +19,9 @@ from tests.service.api.test_ids import ARTIFACT, GROUP, NODES
 HERON, STORK = run_of(100), run_of(90, by="stork")
 AT = "query($asOf: AsOf!) { at(asOf: $asOf) { stamp { position asOf } } stamp { position } }"
 RANK = "{ position: stamp { position } ranking { rank groupSize leader { digest } } }"
+
+OPENED = 1 + len(ADOPTED_FIRST)
+"""Where the opening of the log ends."""
 
 
 def in_text(moment: datetime) -> str:
@@ -96,8 +100,8 @@ class TestMoments:
         assert await position_at(index, time=in_text(START + timedelta(seconds=1))) == first
         assert await position_at(index, time=in_text(START + timedelta(seconds=1.999999))) == first
         assert await position_at(index, time="2026-09-01T12:00:01.999999999Z") == first
-        assert await position_at(index, time="2026-09-01T12:00:00.999999999Z") == 3
-        assert await position_at(index, time="2026-09-01T12:00Z") == 3
+        assert await position_at(index, time="2026-09-01T12:00:00.999999999Z") == OPENED
+        assert await position_at(index, time="2026-09-01T12:00Z") == OPENED
         assert await position_at(index, time=in_text(START + timedelta(seconds=2))) == head
 
     async def test_between_the_last_event_and_now_is_the_head(self, index: Index, first: int) -> None:

@@ -9,13 +9,15 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from service.http.protocol import BoundedProtocol
+
 
 @contextmanager
-def serving(app: ASGIApp, *, lifespan: bool = False) -> Iterator[str]:
+def serving(app: ASGIApp, *, lifespan: bool = False, http: type[BoundedProtocol] = BoundedProtocol) -> Iterator[str]:
     """The base URL of a server of the application, up while the context lasts."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on" if lifespan else "off")
+        config = uvicorn.Config(app, http=http, log_config=None, access_log=False, lifespan="on" if lifespan else "off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
