@@ -124,12 +124,12 @@ def _others(db: sqlite3.Connection, event: Event) -> Sequence[str]:
     if isinstance(fact, EventErased):
         row = db.execute("SELECT stream FROM erased WHERE position = ?", (fact.position,)).fetchone()
         return (subject_of(row[0]),) if row else ()
+    if not event.stream.startswith(_ABOUT_RUNS):
+        return concerns
     if event.version == 1 and concerns:
         db.execute("INSERT INTO stream_records VALUES (?, ?, ?)", (event.stream, concerns[0], event.position))
-    elif event.version > 1 and event.stream.startswith(_ABOUT_RUNS):
-        row = db.execute("SELECT record FROM stream_records WHERE stream = ?", (event.stream,)).fetchone()
-        return row or ()
-    return concerns
+        return concerns
+    return db.execute("SELECT record FROM stream_records WHERE stream = ?", (event.stream,)).fetchone() or ()
 
 
 READ_MODEL = ReadModel("events", 1, DDL, {}, absorb=_absorb)

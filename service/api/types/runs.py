@@ -25,7 +25,7 @@ from service.api.types.catalogue import (
     Workload,
     optional_document,
 )
-from service.api.types.citations import ACCESSED_ON, STYLE, Citation
+from service.api.types.citations import ACCESSED_ON, PROOF, STYLE, Citation
 from service.api.types.connections import Connection
 from service.api.types.enums import CitationFormat, Profile, RunStatus
 from service.api.types.events import Event, event_connection
@@ -99,8 +99,11 @@ class Run(RunLists, Documented, Registered):
         format: Annotated[CitationFormat, strawberry.argument(description="In which format.")] = CitationFormat.TEXT,  # noqa: A002 the schema's name
         style: Annotated[str | None, strawberry.argument(description=STYLE)] = None,
         accessed_on: Annotated[Date | None, strawberry.argument(description=ACCESSED_ON)] = None,
+        proof: Annotated[bool, strawberry.argument(description=PROOF)] = False,
     ) -> Doc:
-        return await citing.citation(root, info.context, format, style, accessed_on)
+        cited = await citing.citation(root, info.context, format, style, accessed_on)
+        proven = await info.context.index.proving.tlog_proof(root["position"]) if proof else None
+        return cited | {"proof": str(proven) if proven else None}
 
     @loaded(RunRanking, "Where it stands in its group.")
     async def ranking(self, root: Root) -> Doc:

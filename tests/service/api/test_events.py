@@ -20,6 +20,7 @@ from projections import saves
 from projections.events import Criteria, page
 from projections.views import apply, open_writer
 from service.app import Index
+from service.audit.citing import check_proof
 from service.audit.ed25519 import check
 from tests.examples import bundle, recorded
 from tests.service.api.asking import ask, error_of, ingest_all, run_of
@@ -229,3 +230,13 @@ def test_an_erased_attestation_is_in_no_history_but_its_own(tmp_path: Path) -> N
     events[1] = erased(Committed(2, events[1]).at(2))
     assert followed(tmp_path, events, Criteria(record=run_of().digest)) == []
     assert followed(tmp_path, events, Criteria(record="attestation/a1")) == [2, 3, 4]
+
+
+async def test_a_citation_carries_its_proof_where_that_is_asked_for(index: Index) -> None:
+    query = "query($id: ID!, $proof: Boolean!) { run(id: $id) { citation(proof: $proof) { content proof } } }"
+    digest = run_of(100).digest
+    key = index.proving.signer.verifier
+
+    proof = (await ask(index, query, id=digest, proof=True))["run"]["citation"]["proof"]
+    assert check_proof(proof, key)["stream"] == f"run/{digest}"
+    assert (await ask(index, query, id=digest, proof=False))["run"]["citation"]["proof"] is None
