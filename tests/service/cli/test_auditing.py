@@ -3,11 +3,21 @@
 import json
 import shutil
 from base64 import b64encode
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from domain.audit.notes import notes_in
+from domain.commands import Ingest
+from domain.principals import LOCAL
+from projections.digests import view_digests
+from projections.views import open_reader
+from service.app import open_index
+from service.audit.checkpoints import read_checkpoints
+from service.audit.exporting import exported
+from service.audit.verifying import verify
+from service.settings import Settings
 from tests.examples import bundle
 from tests.service.api.asking import tree_of
 from tests.service.cli.conftest import Command
@@ -64,6 +74,38 @@ def test_the_key_may_be_given_as_text_and_views_are_digested_on_demand(
     assert answer["verified"]
     assert answer["views"]["runs"].startswith("sha256:")
     assert answer["types"]["LogOpened"] == 1
+
+
+def test_views_of_an_exported_log_are_those_that_the_index_shows(
+    cli: Command, filled: Path, vkey: Path, tmp_path: Path
+) -> None:
+    """Live, and replayed offline from the file alone: each table has the same digest."""
+    add(cli, tmp_path, "heron")
+    log, checkpoint = tmp_path / "log.jsonl", tmp_path / "checkpoint"
+    cli("audit", "export", log)
+    checkpoint.write_text(cli("audit", "checkpoint").out)
+    ran = cli("audit", "verify", log, "--checkpoint", checkpoint, "--key", vkey, "--digests", "--json")
+    (views,) = filled.glob("views-*.db")
+    with closing(open_reader(views)) as shown:
+        assert json.loads(ran.out)["views"] == view_digests(shown)
+
+
+async def test_a_log_that_is_being_written_to_is_exported_up_to_a_whole_save(filled: Path, tmp_path: Path) -> None:
+    """What comes in while the lines are written is left for the next export; the earlier checkpoint still holds."""
+    log, checkpoint = tmp_path / "log.jsonl", tmp_path / "checkpoint"
+    async with open_index(Settings(data_dir=filled)) as index:
+        checkpoint.write_text(str(await index.proving.checkpoint()))
+        key, lines = index.proving.signer.verifier, exported(index.log)
+        first = next(lines)
+        await index.ledger.handle([Ingest(bundle=bundle(90, by="heron"))], LOCAL)
+        log.write_bytes(first + b"".join(lines))
+        await index.ledger.handle([Ingest(bundle=bundle(80, by="stork"))], LOCAL)
+        longer = tmp_path / "longer.jsonl"
+        longer.write_bytes(b"".join(exported(index.log)))
+
+    promised = read_checkpoints(checkpoint, key)[-1]
+    assert verify(log, promised).uncovered == 0
+    assert verify(longer, promised).uncovered > 0
 
 
 def test_an_export_may_end_earlier_and_go_to_standard_output(process: Command, filled: Path) -> None:
