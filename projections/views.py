@@ -186,12 +186,12 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
             for handle in HANDLERS.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
+                saves.record_save(db, event, one.recorder_id)
                 for conclude in CONCLUSIONS:
                     conclude(db, concluded, position)
                 for absorb in ABSORBERS:
                     absorb(db, save)
                 concluded, save = position, []
-                saves.record_save(db, event, one.recorder_id)
         head = saves.head(db)
         db.execute("COMMIT")
     except BaseException:
