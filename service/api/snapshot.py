@@ -11,7 +11,7 @@ from typing import Any, Final
 from strawberry.dataloader import DataLoader
 
 from domain.identity import pinned_id
-from projections import attestations, erasures, identities, runs
+from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
@@ -81,10 +81,17 @@ class Snapshot:
         self._standings = standings
         self._given_up = given_up
         self._loaders: dict[str, Loader] = {}
+        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query, self._given_up)
+
+    def root_hash(self) -> bytes:
+        """The root of the tree over the log up to this position."""
+        if self._root is None:
+            self._root = self._views.peek(lambda db: tree.root(db, self.position))
+        return self._root
 
     async def gathered(self, name: str, query: Gathering, key: Any) -> Any:
         """What a query of any length answers for a key: asked once for all keys that are wanted under its name."""
@@ -123,6 +130,15 @@ class Snapshot:
     async def duplicates(self, digest: str) -> list[str]:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
+
+    async def newest_observation(self, source: str) -> str | None:
+        """When the newest run of a source was measured."""
+
+        def query(db: sqlite3.Connection, slugs: list[str]) -> Mapping[str, str]:
+            return published.newest_observations(db, slugs, self.position)
+
+        observed_at: str | None = await self._loader("newest observations", query).load(source)
+        return observed_at
 
     async def changed_at(self, digest: str) -> str:
         """When what is known of a run last changed."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from graphql import GraphQLObjectType, get_named_type, is_leaf_type
+from graphql import GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -114,14 +114,20 @@ def beginning(index: Index) -> int:
     return int(index.views.peek(lambda db: db.execute(query).fetchone()[0]))
 
 
-def connections() -> Iterator[Listed]:
-    """Every connection of the schema. A new type that has one needs a line in ``PARENTS``."""
+OF_THE_LOG = ("events", "history")
+"""Forward only, by cursors of the log: test_events.py."""
+
+
+def connections(*, needing_arguments: bool = False) -> Iterator[Listed]:
+    """Every connection of the schema that can be asked for without arguments, or that can't."""
     for type_ in schema._schema.type_map.values():
         if isinstance(type_, GraphQLObjectType):
             for name, field in type_.fields.items():
                 connection = get_named_type(field.type)
                 if isinstance(connection, GraphQLObjectType) and connection.name.endswith("Connection"):
-                    yield Listed(type_.name, name, row_of(get_named_type(connection.fields["nodes"].type)))
+                    needing = any(map(is_required_argument, field.args.values()))
+                    if name not in OF_THE_LOG and needing is needing_arguments:
+                        yield Listed(type_.name, name, row_of(get_named_type(connection.fields["nodes"].type)))
 
 
 def row_of(node: Any) -> str:
@@ -164,12 +170,19 @@ FILTERED = (
     Listed("Query", "rerunRequests", "id", f'filter: {{ run: "{A}", hardware: "NVIDIA B200", state: OPEN }}'),
     Listed("Query", "issues", "id", f'filter: {{ run: "{A}", category: OTHER, state: OPEN }}'),
     Listed("Query", "runners", "id", 'filter: { operator: "local", hardware: "nvidia b200", suspended: false }'),
+    Listed("Query", "records", "run { id }", "basis: BY_OBSERVATION"),
+    Listed("Query", "records", "comparisonKey position cause", f'basis: AS_KNOWN, comparisonKey: "{THE_GROUP}"'),
+    Listed("Snapshot", "records", "run { id }", "basis: BY_OBSERVATION"),
 )
 CONNECTIONS = (*OF_THE_SCHEMA, *FILTERED)
 
 
 def test_every_type_that_has_a_connection_is_asked_for_one() -> None:
     assert {listed.parent for listed in OF_THE_SCHEMA} == {"Query", "Snapshot", *PARENTS}
+
+
+def test_every_connection_that_needs_arguments_is_asked_for_with_some() -> None:
+    assert {listed[:2] for listed in connections(needing_arguments=True)} <= {listed[:2] for listed in FILTERED}
 
 
 def protocol(version: str) -> Manifest:
