@@ -21,6 +21,9 @@ app.command("service.cli.asking:query", name="query", help="Run a GraphQL query 
 app.command("service.cli.asking:schema", name="schema", help="Print the GraphQL schema.")
 app.command("service.cli.pushing:push", name="push", help="Send bundles to a running index.")
 app.command("service.cli.keys:app", name="keys", help="Make, list and revoke API keys.")
+app.command(
+    "service.cli.runner:app", name="runner", help="Measure runs again, for an index that approved this machine."
+)
 manifest = App(name="manifest", help="Check manifests.")
 manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
 manifest.command("service.cli.manifests:digest", name="digest", help="Print the digest of a manifest.")
