@@ -76,14 +76,18 @@ class GraphQLIndex:
             operator=data["node"]["operator"],
             hardware=data["node"]["hardware"],
             public_key=data["node"]["publicKey"],
-            suspended=data["node"]["suspended"],
+            suspended=data["node"]["suspension"] is not None,
         )
 
-    def open_requests(self) -> Iterator[Request]:
-        """Requests that nobody is at work on, oldest first; those whose lease has run out too."""
-        after = None
+    def open_requests(self, hardware: str) -> Iterator[Request]:
+        """Requests for this product that nobody is at work on, oldest first; last those whose lease ran out."""
+        yield from self._requests("OPEN", hardware)
+        yield from self._requests("STARTED", hardware)
+
+    def _requests(self, state: str, hardware: str) -> Iterator[Request]:
+        given = {"state": state, "hardware": hardware, "first": PAGE, "after": None}
         while True:
-            data, now = self._ask(documents.REQUESTS, {"first": PAGE, "after": after})
+            data, now = self._ask(documents.REQUESTS, given)
             for node in data["rerunRequests"]["nodes"]:
                 lease = node["leaseExpiresAt"]
                 if lease is None or datetime.fromisoformat(lease) <= now:
@@ -91,7 +95,7 @@ class GraphQLIndex:
             page = data["rerunRequests"]["pageInfo"]
             if not page["hasNextPage"]:
                 return
-            after = page["endCursor"]
+            given["after"] = page["endCursor"]
 
     def manifests(self, run: str) -> Mapping[str, msgspec.Raw] | None:
         """The manifests of a run and of all that it refers to; None where one of them is not registered."""
@@ -128,7 +132,7 @@ class GraphQLIndex:
         # The same for every try, in whichever life of this runner.
         key = f"record-{sha256(f'{result.rerun} {result.digest}'.encode()).hexdigest()}"
         answer, _ = self._change("recordRerun", documents.RECORD, given, key)
-        return str(answer["rerun"]["outcome"])
+        return str(answer["rerun"]["result"]["outcome"])
 
     def abandon(self, rerun: str, reason: str, *, patient: bool = True) -> None:
         """Give a request back."""
@@ -209,7 +213,7 @@ def _request(node: Data) -> Request:
     run = node["run"]
     environment = (run["environment"] or {}).get("hardware") or {}
     return Request(
-        rerun=node["rerun"], run=run["digest"], submitted_by=run["submittedBy"], hardware=environment.get("product")
+        rerun=node["rerunId"], run=run["digest"], submitted_by=run["submittedBy"], hardware=environment.get("product")
     )
 
 

@@ -9,14 +9,14 @@ STANDING: Final = """
 query Standing($id: ID!) {
   stamp { logId }
   viewer { principal }
-  node(id: $id) { ... on Runner { operator hardware publicKey suspended } }
+  node(id: $id) { ... on Runner { operator hardware publicKey suspension { reason } } }
 }
 """
 
 REQUESTS: Final = """
-query Requests($first: Int!, $after: String) {
-  rerunRequests(filter: { open: true }, first: $first, after: $after) {
-    nodes { rerun leaseExpiresAt run { digest submittedBy environment { hardware { product } } } }
+query Requests($state: RerunState!, $hardware: String!, $first: Int!, $after: String) {
+  rerunRequests(filter: { state: $state, hardware: $hardware }, first: $first, after: $after) {
+    nodes { rerunId leaseExpiresAt run { digest submittedBy environment { hardware { product } } } }
     pageInfo { hasNextPage endCursor }
   }
 }
@@ -38,5 +38,5 @@ def _mutation(field: str, kind: str, success: str) -> str:
 
 START: Final = _mutation("startRerun", "StartRerun", "rerun { leaseExpiresAt }")
 RENEW: Final = _mutation("renewRerunLease", "RenewRerunLease", "rerun { leaseExpiresAt }")
-RECORD: Final = _mutation("recordRerun", "RecordRerun", "rerun { outcome }")
+RECORD: Final = _mutation("recordRerun", "RecordRerun", "rerun { result { outcome } }")
 ABANDON: Final = _mutation("abandonRerun", "AbandonRerun", "rerun { id }")

@@ -14,11 +14,11 @@ import structlog
 from domain.commands.reruns import statement
 from domain.errors import Conflict, Forbidden, InvalidInput, KernelIndexError, NotFound
 from domain.manifests import Manifest
-from service.runner.harness import Harness, HarnessFailed, Measured, Task
+from service.runner.harness import HarnessFailed, Measured, Task
 from service.runner.key_file import public_text
 from service.runner.spool import Entry, Result, Spool, Taken
 from service.runner.stopping import Stop, Stopped
-from service.runner.work import Index, Request, Standing, Unreachable
+from service.runner.work import Index, Measuring, Request, Standing, Unreachable
 from service.signatures import PrivateKey, sign
 
 STOPPED: Final = "the runner was stopped"
@@ -32,7 +32,7 @@ _logger = structlog.get_logger()
 class Runner:
     """A runner at work on one index."""
 
-    def __init__(self, index: Index, harness: Harness, spool: Spool, key: PrivateKey, stop: Stop) -> None:
+    def __init__(self, index: Index, harness: Measuring, spool: Spool, key: PrivateKey, stop: Stop) -> None:
         self._index = index
         self._harness = harness
         self._spool = spool
@@ -86,7 +86,7 @@ class Runner:
 
     def _fitting(self) -> Iterator[Request]:
         """The requests that this runner may and can do, oldest first."""
-        for request in self._index.open_requests():
+        for request in self._index.open_requests(self._standing.hardware):
             own = request.submitted_by == self._standing.principal
             fits = request.hardware == self._standing.hardware
             if fits and not own and request.rerun not in self._given_up:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import msgspec
 
+from service.runner.harness import Beat, Measured, Task
 from service.runner.spool import Result
 
 
@@ -38,8 +39,8 @@ class Index(Protocol):
     def standing(self) -> Standing:
         """How the index knows the runner."""
 
-    def open_requests(self) -> Iterator[Request]:
-        """Requests that nobody is at work on, oldest first."""
+    def open_requests(self, hardware: str) -> Iterator[Request]:
+        """Requests for this product that nobody is at work on, oldest first; last those whose lease ran out."""
 
     def manifests(self, run: str) -> Mapping[str, msgspec.Raw] | None:
         """The manifests of a run and of all that it refers to; None where one of them is not registered."""
@@ -58,6 +59,13 @@ class Index(Protocol):
 
     def abandon(self, rerun: str, reason: str, *, patient: bool = True) -> None:
         """Give a request back. Tried once where not ``patient``: raises :class:`Unreachable` where that fails."""
+
+
+class Measuring(Protocol):
+    """What measures: a :class:`~service.runner.harness.Harness`."""
+
+    def measure(self, task: Task, *, every_s: float, beat: Beat) -> Measured:
+        """Measure, calling ``beat`` first after ``every_s`` seconds. Raises as the harness does."""
 
 
 class Unreachable(Exception):
