@@ -204,7 +204,7 @@ def _data(answer: httpx.Response) -> Data:
 def _time_of(answer: httpx.Response) -> datetime:
     """When the server answered, by its own clock: ours may be another."""
     try:
-        return parsedate_to_datetime(answer.headers["date"])
+        return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
     except (KeyError, ValueError):
         return datetime.now(UTC)
 

@@ -11,11 +11,13 @@ from starlette.types import ASGIApp
 
 
 @contextmanager
-def serving(app: ASGIApp, *, lifespan: bool = False) -> Iterator[str]:
-    """The base URL of a server of the application, up while the context lasts."""
+def serving(app: ASGIApp, *, lifespan: bool = False, dates: bool = True) -> Iterator[str]:
+    """The base URL of a server of the application, up while the context lasts; without ``dates`` it tells the time itself."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on" if lifespan else "off")
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="on" if lifespan else "off", date_header=dates
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
