@@ -7,9 +7,8 @@ import msgspec
 from domain.display.facts import environment_facts, protocol_facts
 from domain.display.names import slugify
 from domain.events import Event
-from domain.facts import ManifestRegistered
 from domain.manifests import Kind, Manifest
-from projections.identities import node, when_registered
+from projections.identities import node, when_described
 from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, document_text, lines, put
 
 DDL = f"""
@@ -52,8 +51,8 @@ def hardware(db: sqlite3.Connection, slug: str, position: int) -> Doc | None:
     return msgspec.json.decode(row[0]) if row else None
 
 
-@when_registered(Kind.BENCHMARK_PROTOCOL, Kind.EXECUTION_ENVIRONMENT)
-def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
+@when_described(Kind.BENCHMARK_PROTOCOL, Kind.EXECUTION_ENVIRONMENT)
+def _described(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
     is_protocol = manifest.kind is Kind.BENCHMARK_PROTOCOL
     doc = describe_protocol(manifest) if is_protocol else describe_environment(manifest)
     put(db, "conditions", "digest", {"digest": manifest.digest, "doc": document_text(doc)}, event.position)
@@ -76,4 +75,4 @@ def _put_hardware(db: sqlite3.Connection, event: Event, manifest: Manifest) -> N
     put(db, "hardware", "slug", {"slug": slug, "doc": document_text(doc)}, event.position)
 
 
-READ_MODEL = ReadModel("conditions", 1, DDL, {ManifestRegistered: _registered})
+READ_MODEL = ReadModel("conditions", 2, DDL, _described)

@@ -10,14 +10,14 @@ from typing import Final
 import msgspec
 
 from domain.events import Event
-from domain.facts import AliasClaimed, ManifestRegistered, RunIngested
+from domain.facts import AliasClaimed, Fact, ManifestRegistered, MetadataRevised, RunIngested
 from domain.identity import digest_prefix, is_digest, short_id
 from domain.manifests import Kind, Manifest, stored_manifest
-from projections.model import AS_OF, TEMPORAL, Apply, Doc, ReadModel, close, insert, json_list
+from projections.model import AS_OF, TEMPORAL, Apply, Doc, ReadModel, close, insert, json_list, put
 
 DDL = f"""
 CREATE TABLE manifests (
-  digest TEXT NOT NULL, kind TEXT NOT NULL, project TEXT, manifest TEXT NOT NULL, {TEMPORAL},
+  digest TEXT NOT NULL, kind TEXT NOT NULL, project TEXT, manifest TEXT NOT NULL, since INTEGER NOT NULL, {TEMPORAL},
   PRIMARY KEY (digest, from_position)
 ) STRICT;
 CREATE TABLE aliases (
@@ -30,7 +30,9 @@ MAX_CANDIDATES = 20
 
 
 class Registered(msgspec.Struct, frozen=True):
-    """A manifest as it stands at some position. ``since`` is the position of the event that last changed it."""
+    """A manifest as it stands at some position. ``since`` is the position since which all that it refers to is named:
+    that of its registration, whatever became of its editorial part later.
+    """
 
     manifest: Manifest
     project: str | None
@@ -59,7 +61,7 @@ def matches(db: sqlite3.Connection, ids: Iterable[str], position: int, kinds: It
 
 def registered_of(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, Registered]:
     """Those of these manifests that are registered at the position, by digest."""
-    query = f"""SELECT digest, CAST(manifest AS BLOB), project, from_position FROM manifests
+    query = f"""SELECT digest, CAST(manifest AS BLOB), project, since FROM manifests
       WHERE digest IN (SELECT value FROM json_each(:digests)) AND {AS_OF}"""  # noqa: S608
     rows = db.execute(query, {"digests": json_list(digests), "position": position})
     return {digest: Registered(_parsed(digest, text), project, since) for digest, text, project, since in rows}
@@ -92,15 +94,21 @@ def aliases_of(db: sqlite3.Connection, targets: Iterable[str], position: int) ->
 Describe = Callable[[sqlite3.Connection, Event, Manifest], None]
 
 
-def when_registered(*kinds: Kind) -> Callable[[Describe], Apply]:
-    """Make a handler of ``ManifestRegistered`` from one that takes the manifests of some kinds."""
+def when_described(*kinds: Kind) -> Callable[[Describe], Mapping[type[Fact], Apply]]:
+    """Make handlers from one that takes the manifests of some kinds, as they are registered and whenever their
+    editorial part is revised.
+    """
 
-    def decorate(describe: Describe) -> Apply:
-        def handle(db: sqlite3.Connection, event: Event, fact: ManifestRegistered) -> None:
+    def decorate(describe: Describe) -> Mapping[type[Fact], Apply]:
+        def registered_now(db: sqlite3.Connection, event: Event, fact: ManifestRegistered) -> None:
             if fact.kind in kinds:
                 describe(db, event, _parsed(fact.digest, bytes(fact.manifest)))
 
-        return handle
+        def revised(db: sqlite3.Connection, event: Event, fact: MetadataRevised) -> None:
+            if fact.kind in kinds and (known := registered(db, fact.digest, event.position)):
+                describe(db, event, known.manifest)
+
+        return {ManifestRegistered: registered_now, MetadataRevised: revised}
 
     return decorate
 
@@ -184,9 +192,22 @@ def _insert(
         "kind": str(kind),
         "project": project,
         "manifest": bytes(fact.manifest).decode(),
+        "since": event.position,
         "from_position": event.position,
     }
     insert(db, "manifests", row)
+
+
+def _metadata_revised(db: sqlite3.Connection, event: Event, fact: MetadataRevised) -> None:
+    query = f"SELECT kind, project, manifest, since FROM manifests WHERE digest = :digest AND {AS_OF}"  # noqa: S608
+    row = db.execute(query, {"digest": fact.digest, "position": event.position}).fetchone()
+    if row is None:
+        return
+    kind, project, manifest, since = row
+    parts: dict[str, msgspec.Raw] = msgspec.json.decode(manifest, type=dict[str, msgspec.Raw])
+    revised = msgspec.json.encode(parts | {"metadata": fact.metadata}, order="sorted").decode()
+    current = {"digest": fact.digest, "kind": kind, "project": project, "manifest": revised, "since": since}
+    put(db, "manifests", "digest", current, event.position)
 
 
 def _alias_claimed(db: sqlite3.Connection, event: Event, fact: AliasClaimed) -> None:
@@ -195,7 +216,12 @@ def _alias_claimed(db: sqlite3.Connection, event: Event, fact: AliasClaimed) -> 
 
 READ_MODEL = ReadModel(
     "identities",
-    1,
+    2,
     DDL,
-    {ManifestRegistered: _manifest_registered, RunIngested: _run_ingested, AliasClaimed: _alias_claimed},
+    {
+        ManifestRegistered: _manifest_registered,
+        RunIngested: _run_ingested,
+        MetadataRevised: _metadata_revised,
+        AliasClaimed: _alias_claimed,
+    },
 )

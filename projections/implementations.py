@@ -4,7 +4,7 @@ import sqlite3
 
 from domain.display.names import implementation_name, operation_name, revision_text
 from domain.events import Event
-from domain.facts import AliasClaimed, ManifestRegistered
+from domain.facts import AliasClaimed, ManifestRegistered, MetadataRevised
 from domain.manifests import Kind, Manifest
 from domain.policies.evidence import source_available
 from projections import identities
@@ -78,7 +78,7 @@ def _names_of_operation(db: sqlite3.Connection, operation: str, position: int) -
     return [found.manifest.title, operation_name(found.manifest.title), *aliases]
 
 
-def _manifest_registered(db: sqlite3.Connection, event: Event, fact: ManifestRegistered) -> None:
+def _described(db: sqlite3.Connection, event: Event, fact: ManifestRegistered | MetadataRevised) -> None:
     if fact.kind == Kind.IMPLEMENTATION_REVISION:
         refresh(db, fact.digest, event.position)
     elif fact.kind == Kind.OPERATION_SPEC:
@@ -93,5 +93,8 @@ def _alias_claimed(db: sqlite3.Connection, event: Event, fact: AliasClaimed) -> 
 
 
 READ_MODEL = ReadModel(
-    "implementations", 1, DDL, {ManifestRegistered: _manifest_registered, AliasClaimed: _alias_claimed}
+    "implementations",
+    2,
+    DDL,
+    {ManifestRegistered: _described, MetadataRevised: _described, AliasClaimed: _alias_claimed},
 )

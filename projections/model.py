@@ -85,6 +85,18 @@ def json_list(values: Iterable[str]) -> str:
     return msgspec.json.encode(list(values)).decode()
 
 
+def act(event: Event, reason: str) -> Doc:
+    """Who did something, when and why, as documents hold it."""
+    return {"reason": reason, "actor": event.actor, "time": event.recorded_at, "position": event.position}
+
+
+def current_document(db: sqlite3.Connection, table: str, key: str, value: str) -> Doc | None:
+    """The document that holds now under a key."""
+    query = f"SELECT doc FROM {table} WHERE {key} = ? AND to_position IS NULL"  # noqa: S608 names are ours
+    row = db.execute(query, (value,)).fetchone()
+    return msgspec.json.decode(row[0]) if row else None
+
+
 def lines(facts: Iterable[tuple[str, str]]) -> list[Doc]:
     """The lines of a page, as documents hold them."""
     return [{"key": key, "value": value} for key, value in facts]

@@ -8,9 +8,8 @@ import msgspec
 
 from domain.display.names import operation_name
 from domain.events import Event
-from domain.facts import ManifestRegistered
 from domain.manifests import Kind, Manifest
-from projections.identities import node, when_registered
+from projections.identities import node, when_described
 from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, document_text, put
 from projections.paging import Listing
 
@@ -81,8 +80,8 @@ def is_operation(db: sqlite3.Connection, digest: str) -> bool:
     return db.execute("SELECT 1 FROM operations WHERE digest = ?", (digest,)).fetchone() is not None
 
 
-@when_registered(Kind.OPERATION_SPEC)
-def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
+@when_described(Kind.OPERATION_SPEC)
+def _described(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
     doc = describe(manifest)
     row = {
         "digest": manifest.digest,
@@ -94,4 +93,4 @@ def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> Non
     put(db, "operations", "digest", row, event.position)
 
 
-READ_MODEL = ReadModel("operations", 1, DDL, {ManifestRegistered: _registered})
+READ_MODEL = ReadModel("operations", 2, DDL, _described)

@@ -3,9 +3,8 @@
 import sqlite3
 
 from domain.events import Event
-from domain.facts import ManifestRegistered
 from domain.manifests import Kind, Manifest
-from projections.identities import node, when_registered
+from projections.identities import node, when_described
 from projections.model import TEMPORAL, Doc, ReadModel, document_text, put
 
 DDL = f"""
@@ -29,11 +28,11 @@ def describe(manifest: Manifest) -> Doc:
     }
 
 
-@when_registered(Kind.SOFTWARE_PROJECT)
-def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
+@when_described(Kind.SOFTWARE_PROJECT)
+def _described(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
     doc = describe(manifest)
     row = {"digest": manifest.digest, "name": doc["name"], "doc": document_text(doc)}
     put(db, "projects", "digest", row, event.position)
 
 
-READ_MODEL = ReadModel("projects", 1, DDL, {ManifestRegistered: _registered})
+READ_MODEL = ReadModel("projects", 2, DDL, _described)

@@ -6,12 +6,17 @@ from typing import Final
 from domain.facts import Fact
 from projections import (
     artifacts,
+    attestations,
     conditions,
     identities,
     implementations,
+    issues,
+    lifecycles,
     operations,
     projects,
     rankings,
+    reruns,
+    runners,
     runs,
     saves,
     sources,
@@ -31,7 +36,12 @@ READ_MODELS: Final = tuple(
         workloads,
         implementations,
         conditions,
+        runners,
+        lifecycles,
+        reruns,
         runs,
+        attestations,
+        issues,
         rankings,
     )
 )

@@ -7,15 +7,27 @@ from typing import Any
 import msgspec
 
 from domain.events import Event
-from domain.facts import AliasClaimed, Fact, ManifestRegistered, PolicyAdopted, RunIngested, SourceRegistered
+from domain.facts import (
+    AliasClaimed,
+    ManifestRegistered,
+    MetadataRevised,
+    PolicyAdopted,
+    RerunRecorded,
+    RunIngested,
+    RunnerSuspended,
+    SourceRegistered,
+)
 from domain.instants import with_seconds
 from domain.manifests import Kind, Manifest, stored_manifest
-from projections import identities, saves
+from domain.policies.evidence import RerunFacts
+from projections import identities, lifecycles, reruns, saves
+from projections.lifecycles import NOTHING_DECIDED, Lifecycle, lifecycle
 from projections.model import AS_OF, TEMPORAL, ReadModel, insert, json_list, put
 from projections.operations import is_operation
 from projections.paging import Listing
 from projections.references import resolve
-from projections.run_records import Policies, Publication, names_of, row_of
+from projections.run_documents import Publication, names_of
+from projections.run_records import Standing, row_of
 
 DDL = f"""
 CREATE TABLE publications (
@@ -113,19 +125,28 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
 def refresh(db: sqlite3.Connection, digest: str, position: int) -> None:
     """Derive the row anew from what is known at the position."""
     run = identities.registered(db, digest, position)
-    publication = Publication(*db.execute("SELECT * FROM publications WHERE digest = ?", (digest,)).fetchone())
-    if run is not None:
-        put(db, "runs", "digest", _derived(db, run.manifest, publication, position), position)
+    published = db.execute("SELECT * FROM publications WHERE digest = ?", (digest,)).fetchone()
+    if run is None or published is None:
+        # Its publication is erased: whatever else is said of it shows nothing.
+        return
+    decided = lifecycle(db, digest)
+    standing = _standing(db, position, decided, reruns.facts_of(db, digest, decided.struck_out))
+    put(db, "runs", "digest", _derived(db, run.manifest, Publication(*published), standing, position), position)
 
 
-def _derived(db: sqlite3.Connection, run: Manifest, publication: Publication, position: int) -> dict[str, Any]:
-    return row_of(
-        run,
-        publication,
-        resolve(db, run, position),
-        names_of(db, publication, run),
-        Policies(saves.policy(db, "ranking", position), saves.policy(db, "evidence", position)),
-    )
+def _standing(
+    db: sqlite3.Connection,
+    position: int,
+    decided: Lifecycle = NOTHING_DECIDED,
+    tested: tuple[RerunFacts, ...] = (),
+) -> Standing:
+    return Standing(saves.policy(db, "ranking", position), saves.policy(db, "evidence", position), decided, tested)
+
+
+def _derived(
+    db: sqlite3.Connection, run: Manifest, publication: Publication, standing: Standing, position: int
+) -> dict[str, Any]:
+    return row_of(run, publication, resolve(db, run, position), names_of(db, publication, run), standing)
 
 
 def _run_ingested(db: sqlite3.Connection, event: Event, fact: RunIngested) -> None:
@@ -141,7 +162,12 @@ def _run_ingested(db: sqlite3.Connection, event: Event, fact: RunIngested) -> No
     )
     insert(db, "publications", msgspec.structs.asdict(publication))
     run = stored_manifest(bytes(fact.manifest), fact.digest)
-    insert(db, "runs", _derived(db, run, publication, event.position) | {"from_position": event.position})
+    insert(
+        db,
+        "runs",
+        _derived(db, run, publication, _standing(db, event.position), event.position)
+        | {"from_position": event.position},
+    )
 
 
 def _refresh_all(db: sqlite3.Connection, event: Event, column: str, value: str) -> None:
@@ -163,16 +189,43 @@ def _source_registered(db: sqlite3.Connection, event: Event, fact: SourceRegiste
     _refresh_all(db, event, "source", fact.slug)
 
 
-def _policy_adopted(db: sqlite3.Connection, event: Event, _: Fact) -> None:
+def _policy_adopted(db: sqlite3.Connection, event: Event, fact: PolicyAdopted) -> None:
+    if fact.name == "rerun":
+        # Outcomes were judged when they were recorded, by the policy that held then.
+        return
     for (digest,) in db.execute("SELECT digest FROM runs WHERE to_position IS NULL ORDER BY digest").fetchall():
+        refresh(db, digest, event.position)
+
+
+def _metadata_revised(db: sqlite3.Connection, event: Event, fact: MetadataRevised) -> None:
+    if fact.kind == Kind.BENCHMARK_RUN:
+        refresh(db, fact.digest, event.position)
+    else:
+        _refresh_all(db, event, REFERRED_AS[Kind(fact.kind)], fact.digest)
+
+
+def _decided(db: sqlite3.Connection, event: Event, fact: Any) -> None:
+    refresh(db, fact.digest, event.position)
+
+
+def _rerun_recorded(db: sqlite3.Connection, event: Event, fact: RerunRecorded) -> None:
+    refresh(db, fact.run, event.position)
+
+
+def _runner_suspended(db: sqlite3.Connection, event: Event, fact: RunnerSuspended) -> None:
+    for digest in reruns.runs_of_runner(db, fact.runner):
         refresh(db, digest, event.position)
 
 
 READ_MODEL = ReadModel(
     "runs",
-    1,
+    2,
     DDL,
     {
+        **dict.fromkeys(lifecycles.CHANGES, _decided),
+        MetadataRevised: _metadata_revised,
+        RerunRecorded: _rerun_recorded,
+        RunnerSuspended: _runner_suspended,
         RunIngested: _run_ingested,
         ManifestRegistered: _manifest_registered,
         AliasClaimed: _alias_claimed,

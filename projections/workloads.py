@@ -5,9 +5,8 @@ from typing import Any
 
 from domain.display.facts import workload_facts, workload_label
 from domain.events import Event
-from domain.facts import ManifestRegistered
 from domain.manifests import Kind, Manifest
-from projections.identities import node, when_registered
+from projections.identities import node, when_described
 from projections.model import TEMPORAL, Doc, ReadModel, document_text, lines, put
 
 DDL = f"""
@@ -42,11 +41,11 @@ def _axes(axes: dict[str, int]) -> list[Doc]:
     return [{"name": name, "value": str(value)} for name, value in sorted(axes.items())]
 
 
-@when_registered(Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
-def _registered(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
+@when_described(Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
+def _described(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
     doc = describe(manifest)
     row = {"digest": manifest.digest, "operation": doc["operation"], "doc": document_text(doc)}
     put(db, "workloads", "digest", row, event.position)
 
 
-READ_MODEL = ReadModel("workloads", 1, DDL, {ManifestRegistered: _registered})
+READ_MODEL = ReadModel("workloads", 2, DDL, _described)

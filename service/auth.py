@@ -27,6 +27,8 @@ BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/=-]+) *\Z", re.IGNORECASE) 
 IPV6_NETWORK_BITS: Final = 64  # what one customer gets at least, so that its addresses are one voice
 ANYBODY: Final = Principal(id=ANONYMOUS, scopes=frozenset(Scope), sources=None)
 """Who writes to the demo, which runs on the machine of whoever tries it out."""
+NOBODY: Final = Principal(id=ANONYMOUS)
+"""Who writes without a key, where that is allowed: all of them are one principal in the log."""
 
 
 class Caller(msgspec.Struct, frozen=True):

@@ -79,6 +79,16 @@ class Ledger:
         _, results, _ = await asyncio.to_thread(self._decide, commands, principal)
         return results
 
+    async def answered(self, idempotency: Idempotency, principal: Principal) -> Answer | None:
+        """The first answer to a request that was carried out before, None for a new one.
+
+        For callers who do more than :meth:`handle`, which looks for itself. Raises :class:`Conflict` as that does.
+        """
+        if known := await asyncio.to_thread(self._replay, idempotency, principal):
+            results, recorder_id = known
+            return Answer(results, await self._follower.wait_for(recorder_id))
+        return None
+
     async def handle(
         self, commands: Sequence[Command], principal: Principal, idempotency: Idempotency | None = None
     ) -> Answer:
@@ -177,7 +187,7 @@ class Ledger:
             return None
         if known.body_digest != digest_of(idempotency.body):
             raise Conflict.because(
-                f"idempotency key {idempotency.key!r} was used for another request",
+                "this idempotency key was used for another request",
                 code=ErrorCode.IDEMPOTENCY_KEY_REUSED,
                 path="idempotencyKey",
                 remedy="use a new key for a new request; repeat the same body to get the first answer again",

@@ -36,6 +36,9 @@ class Settings(BaseSettings):
     writes_per_minute: int = Field(
         120, ge=1, description="how many of the requests of one principal or address in a minute may write"
     )
+    rerun_lease_s: int = Field(
+        3_600, ge=1, description="how long a runner has a rerun to itself before others may start it; it can renew that"
+    )
     query_timeout_s: float = Field(10.0, gt=0, description="a query that takes longer is stopped")
     min_position_wait_s: float = Field(
         5.0, ge=0, description="how long a query may wait for the position that X-KernelIndex-Min-Position asks for"

@@ -1,18 +1,17 @@
 """The root fields that read. ``Reads`` is what can be asked of any snapshot; ``Query`` asks of the present one."""
 
 import asyncio
-from dataclasses import fields
 from typing import Any, Final, cast
 
 import strawberry
-from strawberry.types import Info
 
 from domain.errors import ErrorCode, InvalidInput
 from domain.manifests import Kind
 from projections import operations, runs, sources
 from projections.model import Doc
 from service.api import resolving
-from service.api.context import Context
+from service.api.asked import Ask, Given
+from service.api.rerun_reads import RerunAndIssueReads
 from service.api.scalars import DateTime, Digest
 from service.api.snapshot import Snapshot
 from service.api.stamps import AccessStamp, stamp
@@ -25,18 +24,10 @@ from service.api.types.runs import Run
 from service.api.viewer import RateLimit, Viewer, rate_limit, viewer
 
 MAX_NODES: Final = 100
-Ask = Info[Context, Any]
-
-
-class _Given:
-    def given(self) -> dict[str, Any]:
-        """The fields that were given, under the names of columns."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in values.items() if value is not None}
 
 
 @strawberry.input(description="Which runs. All given fields must hold.")
-class RunFilter(_Given):
+class RunFilter(Given):
     operation: strawberry.ID | None = strawberry.field(default=None, description="Of this operation.")
     implementation: strawberry.ID | None = strawberry.field(default=None, description="Of this implementation.")
     project: strawberry.ID | None = strawberry.field(default=None, description="Of this project's implementations.")
@@ -63,7 +54,7 @@ class RunFilter(_Given):
 
 
 @strawberry.input(description="Which groups. All given fields must hold.")
-class RankingFilter(_Given):
+class RankingFilter(Given):
     operation: strawberry.ID | None = strawberry.field(default=None, description="Of this operation.")
     workload: strawberry.ID | None = strawberry.field(default=None, description="On this workload.")
     hardware: str | None = strawberry.field(default=None, description="On this product, by name or slug.")
@@ -72,12 +63,12 @@ class RankingFilter(_Given):
 
 
 @strawberry.input(description="Which operations.")
-class OperationFilter(_Given):
+class OperationFilter(Given):
     family: str | None = strawberry.field(default=None, description="Of this family.")
 
 
 @strawberry.interface(description="What can be read of the index as of a position.")
-class Reads:
+class Reads(RerunAndIssueReads):
     @loaded(Run | None, "A run by digest, unique prefix of at least 8 hex digits, or alias.")
     async def run(self, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
         return await resolving.document_of(_snapshot(info), id, (Kind.BENCHMARK_RUN,))

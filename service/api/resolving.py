@@ -1,5 +1,6 @@
 """From what clients write to what is recorded: ids, slugs, filters."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ from domain.display.names import slugify
 from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
 from domain.identity import is_digest
 from domain.instants import instant_key
+from domain.json_text import shown
 from domain.manifests import Kind
 from projections import rankings
 from projections.identities import Match
@@ -16,6 +18,17 @@ from service.api.snapshot import KINDS, Snapshot
 
 WORKLOADS: Final = (Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
 EVERYTHING: Final = (*KINDS, "Source")
+NAMED: Final[Mapping[str, str]] = {
+    "hardware": "hardware",
+    "rerun": "reruns",
+    "runner": "runners",
+    "attestation": "attestations",
+    "issue": "issues",
+}
+"""What ids of the form ``<kind>/<name>`` are found in."""
+
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}\Z")
 
 
 async def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str = "id") -> str | None:
@@ -43,6 +56,14 @@ async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
     return digest
 
 
+def bare_id(kind: str, text: str, path: str | None = None) -> str:
+    """The name in an id of something that is not a manifest, given as ``<kind>/<name>`` or as the name alone."""
+    name = text.removeprefix(f"{kind}/")
+    if not _NAME.match(name):
+        raise NotFound.because(f"{shown(text)} names no {kind}", path=path or kind, remedy=f"give the id of a {kind}")
+    return name
+
+
 async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
     """The document that an id means among manifests of these kinds."""
     digest = await resolve_id(snapshot, text, kinds)
@@ -56,8 +77,8 @@ async def node(snapshot: Snapshot, text: str) -> Doc | None:
     if kind == "source" and slug:
         source = await snapshot.source(slug)
         return source if source["registered"] else None
-    if kind == "hardware" and slug:
-        return await snapshot.document("hardware", slug)
+    if (table := NAMED.get(kind)) and slug:
+        return await snapshot.document(table, slug)
     found = await snapshot.matches(text, EVERYTHING)
     if len(found) > 1:
         raise _ambiguous(text, "id", found)

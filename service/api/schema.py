@@ -8,6 +8,7 @@ from service.api.context import Context
 from service.api.mutations import Mutation
 from service.api.reads import Query
 from service.api.scalars import SCALARS
+from service.api.types.attestations import Attestation
 from service.api.types.base import pick
 from service.api.types.catalogue import (
     Environment,
@@ -21,7 +22,9 @@ from service.api.types.catalogue import (
     WorkloadCase,
     WorkloadSuite,
 )
+from service.api.types.issues import Issue
 from service.api.types.rankings import Ranking
+from service.api.types.reruns import Rerun, Runner
 from service.api.types.runs import Run
 from service.errors_out import QuietSchema
 from service.http.documents import Documents
@@ -40,6 +43,10 @@ NODES: Final = (
     Hardware,
     Source,
     RecordedArtifact,
+    Rerun,
+    Runner,
+    Attestation,
+    Issue,
 )
 
 COST_WITH_KEY: Final = 5_000

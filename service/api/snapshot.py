@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
 
-from projections import identities, runs
+from projections import attestations, identities, runs
 from projections.identities import Match
 from projections.model import Doc, documents
 from projections.rankings import Standing
@@ -37,7 +37,15 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The table that shows manifests of a kind."""
 
-KEYS: Final[Mapping[str, str]] = {"rankings": "comparison_key", "hardware": "slug", "sources": "slug"}
+KEYS: Final[Mapping[str, str]] = {
+    "rankings": "comparison_key",
+    "hardware": "slug",
+    "sources": "slug",
+    "runners": "runner",
+    "reruns": "rerun",
+    "attestations": "attestation",
+    "issues": "issue",
+}
 """What documents of a table are found by, where that is not a digest."""
 
 
@@ -82,6 +90,14 @@ class Snapshot:
     async def duplicates(self, digest: str) -> list[str]:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
+
+    async def attestation_counts(self, digest: str) -> list[Doc]:
+        """How many voices attest to a run, by type."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, list[Doc]]:
+            return attestations.counts(db, digests, self.position)
+
+        return list(await self._loader("attestation counts", query).load(digest))
 
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""

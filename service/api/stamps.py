@@ -16,6 +16,7 @@ from service.api.types.base import picked
 class AccessStamp:
     accessed_at: DateTime = picked("When it was read.")
     accessed_on: Date = picked("The UTC day on which it was read.")
+    log_id: str = picked("The id of the log, as runners sign it.")
     position: Position = picked("The position of the last event that it takes into account.")
     as_of: DateTime = picked("When that event was recorded, or any before it, whichever is later.")
     cursor: LogCursor = picked("That place in the log, for subscriptions to go on from.")
@@ -27,6 +28,7 @@ def stamp(snapshot: Snapshot, accessed_at: datetime) -> Doc:
     return {
         "accessedAt": moment,
         "accessedOn": moment[: len("2026-08-01")],
+        "logId": snapshot.log_id,
         "position": snapshot.position,
         "asOf": snapshot.known_at,
         "cursor": cursors.log_cursor(snapshot.log_id, snapshot.position),

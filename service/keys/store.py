@@ -145,6 +145,10 @@ class KeyStore:
         key = _key(rows[0][:-1])
         return key.denial(self._now()) or key
 
+    def blinded(self, voice: str, idempotency_key: str) -> str:
+        """An idempotency key of somebody without an API key: it differs from voice to voice, and tells of none."""
+        return self._database.mac("idempotency", voice, repr(idempotency_key)).hex()
+
     def denial(self, key_id: str) -> Denial | None:
         """Why a key that was taken is not taken any more: for streams, which outlive the check at their beginning."""
         key = self._find(key_id)

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +16,27 @@ from hypothesis import strategies as st
 
 from domain import facts
 from domain.bundles import bundle_of
-from domain.commands import Command, Ingest, OpenLog, RecordImport, RegisterSource
+from domain.commands import (
+    AbandonRerun,
+    ApproveRunner,
+    AttestRun,
+    CloseIssue,
+    Command,
+    HideAttestation,
+    Ingest,
+    OpenLog,
+    RecordImport,
+    RecordRerun,
+    RegisterSource,
+    ReportIssue,
+    RequestRerun,
+    ResolveDispute,
+    RetractRun,
+    ReviseMetadata,
+    StartRerun,
+    SupersedeRun,
+    SuspendRunner,
+)
 from domain.events import Committed
 from domain.principals import LOCAL
 from projections import saves
@@ -28,13 +49,19 @@ from service.settings import Settings
 from tests.examples import (
     ENVIRONMENT,
     FACTS,
+    FINCH,
+    FOLLOWING,
     OPERATION,
     PROJECT,
     PROTOCOL,
+    PUBLIC_KEY,
+    SIGNATURE,
+    START,
     WORKLOAD,
     Clock,
     Ids,
     bundle,
+    fits,
     implementation,
     ingest,
     manifest,
@@ -65,6 +92,7 @@ OTHER_CARD = manifest(
     "ExecutionEnvironment",
     {"hardware": {"vendor": "nvidia", "product": "NVIDIA B200", "architecture": "sm_103"}, "software": {}},
 )
+ENDINGS = (SuspendRunner, SupersedeRun, RetractRun)
 POOL: tuple[Command, ...] = (
     *(single(one) for one in (PROJECT, OPERATION, WORKLOAD, PROTOCOL, ENVIRONMENT, OTHER_CARD, RENAMED)),
     *(single(implementation(by)) for by in ("heron", "stork")),
@@ -84,6 +112,39 @@ POOL: tuple[Command, ...] = (
     imported(1),
     imported(2),
     OpenLog(log_id="ignored", origin="ignored", policies=()),
+    ingest(),
+    ingest(8200),
+    ApproveRunner(
+        runner="finch-b200", operator="finch", host="finch-01", hardware="NVIDIA B200", public_key=PUBLIC_KEY
+    ),
+    *(RequestRerun(rerun=rerun, run=run().digest) for rerun in ("rerun-7", "rerun-9")),
+    *(command for command in FOLLOWING if not isinstance(command, ENDINGS)),
+    StartRerun(rerun="rerun-9", runner="finch-b200", now=START, lease_s=1),
+    RecordRerun(rerun="rerun-9", runner="finch-b200", manifest=run(9900), signature=SIGNATURE, verify=fits),
+    ResolveDispute(
+        run=run().digest, dispute="rerun-9", outcome=facts.DisputeOutcome.UPHELD, reason="measured by hand as well"
+    ),
+    StartRerun(rerun="rerun-8", runner="finch-b200", now=START, lease_s=1),
+    AbandonRerun(rerun="rerun-8", runner="finch-b200", reason="the machine is needed"),
+    AttestRun(
+        attestation="attestation-7",
+        run=run().digest,
+        type=facts.AttestationType.REPRODUCED,
+        note="The same voice once more.",
+        salt="s",
+    ),
+    ReviseMetadata(
+        manifest=manifest("OperationSpec", OPERATION.spec, name="renamed", title="003_renamed"), reason="name", salt="s"
+    ),
+    ReviseMetadata(
+        manifest=manifest("ImplementationRevision", implementation().spec, name="renamed"), reason="name", salt="s"
+    ),
+    ReportIssue(
+        issue="issue-7", run=run().digest, category=facts.IssueCategory.OTHER, text="The page has no title.", salt="s"
+    ),
+    HideAttestation(attestation="attestation-8", reason="an advertisement"),
+    CloseIssue(issue="issue-7", outcome=facts.IssueOutcome.DISPUTED, note="It is looked into."),
+    *(command for command in FOLLOWING if isinstance(command, ENDINGS)),
 )
 
 
@@ -109,12 +170,18 @@ def logged(drawn: Batches) -> list[Committed]:
             settings = Settings(data_dir=Path(folder))
             async with open_index(settings, now=Clock(), new_id=Ids(), follow=False) as index:
                 for places in drawn:
-                    index.ledger.record([POOL[place] for place in places if place != ADOPT], LOCAL)
+                    commands = [POOL[place] for place in places if place != ADOPT]
+                    # Its runner counts only where somebody else sent the run in.
+                    for principal, part in groupby(commands, lambda one: FINCH if hasattr(one, "runner") else LOCAL):
+                        index.ledger.record(list(part), principal)
                     if ADOPT in places:
                         adopt_again(index)
                 return index.log.read(0, 10_000)
 
     return asyncio.run(write())
+
+
+EVERYTHING: Batches = [[place] for place in range(ADOPT + 1)]
 
 
 def save_ends(log: Sequence[Committed]) -> list[int]:
@@ -133,7 +200,7 @@ def replayed(db: sqlite3.Connection, log: Sequence[Committed], cuts: Iterable[in
 
 def test_the_commands_bring_about_every_kind_of_fact() -> None:
     """So that no handler of a read model goes without a replay."""
-    log = logged([[place] for place in range(ADOPT + 1)])
+    log = logged(EVERYTHING)
 
     assert {type(one.recorded.fact) for one in log} == {type(fact) for fact in FACTS}
     assert set(HANDLERS) <= {type(one.recorded.fact) for one in log}

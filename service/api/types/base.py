@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import strawberry
@@ -15,6 +15,9 @@ from service.api.snapshot import Snapshot
 
 Root = strawberry.Parent[Doc]
 """A resolver's parent: the document that the type is read from."""
+
+LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]  # type: ignore[name-defined] # noqa: F821
+"""The type of runs, for types that runs refer to themselves."""
 
 
 def picked(description: str) -> Any:
@@ -64,7 +67,10 @@ class Told:
 
 @strawberry.interface(description="Whatever has an id of its own.")
 class Node(Told):
-    id: strawberry.ID = picked("A digest, `source/<slug>`, `hardware/<slug>` or a comparison key.")
+    id: strawberry.ID = picked(
+        "A digest, a comparison key, or `source/`, `hardware/`, `rerun/`, `runner/`, `attestation/` or `issue/` and a"
+        " name."
+    )
 
 
 @strawberry.interface(description="What is registered as a manifest. Its id is the digest of what makes it itself.")

@@ -4,6 +4,14 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.facts import (
+    AttestationType,
+    DisputeCause,
+    DisputeOutcome,
+    IssueCategory,
+    IssueOutcome,
+    RerunOutcome,
+)
 from domain.manifests import Kind
 from domain.policies.evidence import EvidenceLevel
 
@@ -62,7 +70,47 @@ class AxisRole(StrEnum):
     DERIVED = "DERIVED"
 
 
+@strawberry.enum(description="What has become of a request for a rerun.")
+class RerunState(StrEnum):
+    OPEN = "OPEN"
+    STARTED = "STARTED"
+    RECORDED = "RECORDED"
+
+
+@strawberry.enum(description="Whether somebody has looked into an issue.")
+class IssueState(StrEnum):
+    OPEN = "OPEN"
+    CLOSED = "CLOSED"
+
+
+strawberry.enum(AttestationType, description="What somebody attests of a run.")
+strawberry.enum(DisputeCause, description="What a dispute came from.")
+strawberry.enum(
+    DisputeOutcome,
+    description="How a dispute ends. `DISMISSED`: the rerun that opened it stops counting. `UPHELD`: the run stays"
+    " contested, and confirmations before it stop counting. `CORRECTED`: the run is retracted or superseded with it.",
+)
+strawberry.enum(IssueCategory, description="What is wrong with a record.")
+strawberry.enum(IssueOutcome, description="What an issue ended in.")
+strawberry.enum(RerunOutcome, description="What a rerun says of the claim. It is computed, never declared.")
 strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
 strawberry.enum(Kind, name="ManifestKind", description="The kinds of manifests.")
 
-__all__ = ["ArtifactRole", "AxisRole", "EvidenceLevel", "Kind", "Profile", "ProjectKind", "RunOrder", "RunStatus"]
+__all__ = [
+    "ArtifactRole",
+    "AttestationType",
+    "AxisRole",
+    "DisputeCause",
+    "DisputeOutcome",
+    "EvidenceLevel",
+    "IssueCategory",
+    "IssueOutcome",
+    "IssueState",
+    "Kind",
+    "Profile",
+    "ProjectKind",
+    "RerunOutcome",
+    "RerunState",
+    "RunOrder",
+    "RunStatus",
+]

@@ -1,7 +1,7 @@
 """Runs: the records that people cite."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 from strawberry.types import Info
@@ -12,7 +12,7 @@ from projections.rankings import Standing
 from service.api.context import Context
 from service.api.scalars import URL, DateTime, Digest, Position
 from service.api.stamps import AccessStamp, stamp
-from service.api.types.base import Documented, Fact, Registered, Root, loaded, picked, snapshot_of
+from service.api.types.base import Documented, Fact, LazyRun, Registered, Root, loaded, picked, snapshot_of
 from service.api.types.catalogue import (
     Environment,
     Implementation,
@@ -25,8 +25,7 @@ from service.api.types.catalogue import (
 )
 from service.api.types.enums import Profile, RunStatus
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
-
-LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]
+from service.api.types.run_lists import RunLists
 
 
 @strawberry.type(description="Where a run stands in its group.")
@@ -46,7 +45,7 @@ class RunRanking:
 
 
 @strawberry.type(description="A benchmark run: who measured which implementation on what, how, where, and the result.")
-class Run(Documented, Registered):
+class Run(RunLists, Documented, Registered):
     status: RunStatus = picked("What the harness said.")
     observed_at: DateTime = picked("When it was measured.")
     published_at: DateTime = picked("When it was first published, by another index if that one says so.")
@@ -72,6 +71,7 @@ class Run(Documented, Registered):
     producer: str | None = picked("Who produced the result, where the record says so.")
     unresolved: list[Digest] = picked("What it refers to that is not registered here; while any is, it is not ranked.")
     evidence: Evidence = picked("How far it can be trusted, and why.")
+    submitted_by: str = picked("The principal that sent it in. Neither its attestations nor its reruns count.")
 
     @loaded(URL, "Where it can be found, for ever.")
     async def permalink(self, root: Root) -> str:

@@ -13,7 +13,7 @@ from domain.errors import FAMILY, KernelIndexError
 from domain.facts import ArtifactRecorded
 from domain.principals import LOCAL
 from service.api.execute import execute
-from service.api.payloads import failure
+from service.api.mutations.failures import failure
 from service.api.schema import schema
 from service.app import Index
 from tests.examples import OPERATION, PROJECT, PROTOCOL, WORKLOAD, bundle, implementation, manifest

@@ -1,4 +1,4 @@
-"""What mutations are given, and how it is read: every problem of an input is named at once, each at its field."""
+"""What is sent in, and how it is read: every problem of an input is named at once, each at its field."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,10 @@ from typing import Any
 import strawberry
 
 from domain.bundles import PARTS, bundle_of, read_bundle
-from domain.commands import RegisterSource
-from domain.commands.sources import read_source
 from domain.errors import InvalidInput, KernelIndexError, Problem
 from domain.json_text import Json, check_tree
 from domain.manifests import Kind, Manifest, read_manifest
-from service.api.scalars import URL, Date, DateTime, ManifestText
+from service.api.scalars import Date, DateTime, ManifestText
 from service.documents import read_document
 from service.intake import Item
 
@@ -62,16 +60,6 @@ class RegisterManifestsInput:
     manifests: list[ManifestInput] = strawberry.field(description="1 to 500 manifests, each with its own result.")
     idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
     dry_run: bool = strawberry.field(default=False, description="Say what would happen, and record nothing.")
-
-
-@strawberry.input(description="A source to register, or whose terms to revise.")
-class RegisterSourceInput:
-    slug: str = strawberry.field(description="Its name for URLs: lower-case letters, digits and hyphens.")
-    name: str = strawberry.field(description="Its name.")
-    kind: str = strawberry.field(description="What it is, such as `leaderboard` or `benchmark`.")
-    homepage: URL | None = strawberry.field(default=None, description="Its home page.")
-    policy: str | None = strawberry.field(default=None, description="Its terms, as a JSON object.")
-    idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
 
 
 def bundle_item(given: BundleInput) -> Item:
@@ -130,13 +118,3 @@ def _collected(problems: list[Problem], part: str) -> Iterator[None]:
         yield
     except KernelIndexError as error:
         problems.extend(error.within(prefix=part).problems)
-
-
-def source_command(given: RegisterSourceInput) -> RegisterSource:
-    """The command that registers the source. Raises :class:`InvalidInput` with every problem of the input."""
-    try:
-        return read_source(
-            slug=given.slug, name=given.name, kind=given.kind, homepage=given.homepage, policy=given.policy
-        )
-    except InvalidInput as error:
-        raise error.within(prefix="input") from None

@@ -1,45 +1,36 @@
-"""The root fields that write. Each takes one input with an idempotency key and goes through the ledger."""
+"""Sending in runs and manifests, alone or in batches of which each item has its own result."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import strawberry
-from strawberry.types import Info
 
 from domain.errors import KernelIndexError
-from domain.identity import canonical_json
 from domain.manifests import Kind
-from domain.outcomes import Done, Ingested
+from domain.outcomes import Ingested
 from projections.model import Doc
 from service.api.context import Context
-from service.api.inputs import (
+from service.api.mutations.failures import failure
+from service.api.mutations.ingest_inputs import (
     IngestRunInput,
     IngestRunsInput,
     RegisterManifestsInput,
-    RegisterSourceInput,
     bundle_item,
     manifest_item,
-    source_command,
 )
-from service.api.payloads import (
-    IngestRunPayload,
-    IngestRunsPayload,
-    RegisterManifestsPayload,
-    RegisterSourcePayload,
-    failure,
-)
+from service.api.mutations.ingest_payloads import IngestRunPayload, IngestRunsPayload, RegisterManifestsPayload
+from service.api.mutations.writing import Ask, idempotency_of
 from service.api.snapshot import KINDS
 from service.api.types.base import loaded
-from service.intake import Item, ingest, require_batch, require_key, require_writer
-from service.ledger import Idempotency, Refusal, Result
+from service.intake import Item, ingest, require_batch, require_writer
+from service.ledger import Refusal, Result
 
-Ask = Info[Context, Any]
 T = TypeVar("T")
 
 
-@strawberry.type(description="What can be written.")
-class Mutation:
+@strawberry.type
+class IngestMutations:
     @loaded(IngestRunPayload, "Record a run.")
     async def ingest_run(self, info: Ask, input: IngestRunInput) -> Doc:  # noqa: A002 the schema's name
         try:
@@ -76,23 +67,6 @@ class Mutation:
         ]
         return {"@type": "RegisterManifestsSuccess", "results": listed, "position": position}
 
-    @loaded(RegisterSourcePayload, "Register a source, or revise the terms of a registered one.")
-    async def register_source(self, info: Ask, input: RegisterSourceInput) -> Doc:  # noqa: A002
-        context = info.context
-        try:
-            principal = require_writer(context.principal)
-            idempotency = _idempotency("registerSource", input)
-            answer = await context.index.ledger.handle([source_command(input)], principal, idempotency)
-            outcome = answer.results[0]
-            if isinstance(outcome, Refusal):
-                raise outcome.error().within(prefix="input")
-        except KernelIndexError as error:
-            return failure(error)
-        context.refresh()
-        created = isinstance(outcome, Done) and outcome.created
-        doc = {"@type": "RegisterSourceSuccess", "created": created, "position": answer.position, "@slug": input.slug}
-        return context.snapshot.adopt(doc)
-
 
 async def _ingest(
     context: Context,
@@ -105,18 +79,12 @@ async def _ingest(
     dry_run: bool = False,
 ) -> tuple[list[Result], int | None]:
     principal = require_writer(context.principal)
-    idempotency = _idempotency(mutation, given)
+    idempotency = idempotency_of(mutation, given)
     # Megabytes of YAML take seconds, in which the loop has others to serve.
     items = await asyncio.to_thread(lambda: [read(part) for part in parts])
     answer = await ingest(context.index.ledger, items, principal, idempotency, documents=documents, dry_run=dry_run)
     context.refresh()
     return answer
-
-
-def _idempotency(mutation: str, given: Any) -> Idempotency:
-    body = strawberry.asdict(given)
-    key = require_key(str(body.pop("idempotency_key")), "input.idempotencyKey")
-    return Idempotency(mutation, key, canonical_json(body))
 
 
 def _ingested(context: Context, result: Result, position: int | None, path: str = "") -> Doc:

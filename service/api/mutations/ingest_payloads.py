@@ -1,61 +1,15 @@
-"""What mutations answer: a success, or an error that tells what to do. Errors of an item don't spoil its batch."""
+"""What is answered to what was sent in. Errors of an item don't spoil its batch."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
-from domain.errors import ErrorCode, KernelIndexError
 from projections.model import Doc
+from service.api.mutations.failures import Failure
 from service.api.scalars import Digest, Position
-from service.api.types.base import Documented, Node, Root, Told, loaded, picked, snapshot_of
-from service.api.types.catalogue import Source
+from service.api.types.base import Documented, Node, Root, loaded, picked, snapshot_of
 from service.api.types.enums import Kind
 from service.api.types.runs import Run
-
-strawberry.enum(ErrorCode, description="Every code that an error can have. A released code never changes its meaning.")
-
-
-@strawberry.type(description="One thing that is wrong, where it is, and what would be right.")
-class Problem:
-    message: str = picked("What is wrong.")
-    code: ErrorCode = picked("Its code.")
-    path: str | None = picked("The field, such as `run.spec.timing.latencyNs.median`.")
-    document: str | None = picked("The document, where there are several.")
-    remedy: str | None = picked("What would be right.")
-
-
-@strawberry.interface(description="Why something was not done, and what to do about it.")
-class UserError(Told):
-    message: str = picked("What is wrong; of several problems the first.")
-    code: ErrorCode = picked("Its code.")
-    path: str | None = picked("The field it is about.")
-    remedy: str | None = picked("What would be right.")
-    problems: list[Problem] = picked("All problems that were found.")
-
-
-@strawberry.type(description="What was sent can't be accepted as it stands.")
-class InvalidInput(Documented, UserError):
-    pass
-
-
-@strawberry.type(description="What was sent contradicts what is already recorded.")
-class Conflict(Documented, UserError):
-    pass
-
-
-@strawberry.type(description="You may not do that.")
-class Forbidden(Documented, UserError):
-    pass
-
-
-@strawberry.type(description="Nothing is recorded under that name.")
-class NotFound(Documented, UserError):
-    pass
-
-
-@strawberry.type(description="Too much of it; a later try may succeed.")
-class RateLimited(Documented, UserError):
-    pass
 
 
 @strawberry.type(description="A manifest by kind and digest.")
@@ -91,28 +45,12 @@ class RegisterManifestSuccess(Documented):
         return await snapshot_of(root).document(root["@table"], root["digest"])
 
 
-@strawberry.type(description="A source that is registered.")
-class RegisterSourceSuccess(Documented):
-    created: bool = picked("Whether this request registered it; false where it was registered already.")
-    position: Position = picked("A position at which it can be seen.")
-
-    @loaded(Source, "The source.")
-    async def source(self, root: Root) -> Doc:
-        return await snapshot_of(root).source(root["@slug"])
-
-
-Failure = InvalidInput | Conflict | Forbidden | NotFound | RateLimited
-
 IngestRunPayload = Annotated[
     IngestRunSuccess | Failure, strawberry.union("IngestRunPayload", description="What became of a run.")
 ]
 RegisterManifestPayload = Annotated[
     RegisterManifestSuccess | Failure,
     strawberry.union("RegisterManifestPayload", description="What became of a manifest."),
-]
-RegisterSourcePayload = Annotated[
-    RegisterSourceSuccess | Failure,
-    strawberry.union("RegisterSourcePayload", description="What became of a source."),
 ]
 
 
@@ -135,19 +73,3 @@ RegisterManifestsPayload = Annotated[
     RegisterManifestsSuccess | Failure,
     strawberry.union("RegisterManifestsPayload", description="What became of a batch of manifests."),
 ]
-
-
-def failure(error: KernelIndexError) -> Doc:
-    """The document of an error."""
-    problems = [_problem(problem) for problem in error.problems]
-    return {"@type": type(error).__name__, **problems[0], "problems": problems}
-
-
-def _problem(problem: Any) -> Doc:
-    return {
-        "message": problem.message,
-        "code": problem.code.value,
-        "path": problem.path or None,
-        "document": problem.document or None,
-        "remedy": problem.remedy or None,
-    }
