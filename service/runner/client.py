@@ -22,6 +22,7 @@ from service.runner.stopping import Stop, Stopped
 from service.runner.work import Request, Standing, Unreachable
 
 TIMEOUT_S: Final = 30.0
+FIRST_WAIT_S: Final = 0.5
 PAGE: Final = 50
 PASSING_CODES: Final = frozenset(
     {
@@ -165,7 +166,7 @@ class GraphQLIndex:
 
         What may pass is tried again until it has, or, where not ``patient``, raised as :class:`Unreachable`.
         """
-        wait = 0.5
+        wait = FIRST_WAIT_S / 2
         while True:
             failure, wait = "", min(wait * 2, LONGEST_WAIT_S)
             pause = wait

@@ -1,5 +1,6 @@
 """RMSNorm with its inner loops in the interpreter's own C."""
 
+from itertools import repeat
 from math import sqrt
 from operator import mul
 
@@ -9,5 +10,5 @@ def rmsnorm(*, tokens: int, hidden: int, x: list[float], weight: list[float], ep
     for start in range(0, tokens * hidden, hidden):
         row = x[start : start + hidden]
         scale = 1.0 / sqrt(sum(map(mul, row, row)) / hidden + epsilon)
-        output += map(mul, map(scale.__mul__, row), weight)
+        output += map(mul, map(mul, row, repeat(scale)), weight)
     return output
