@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from domain.commands.reruns import statement
-from domain.errors import Conflict, Forbidden, InvalidInput, KernelIndexError, NotFound
+from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError, NotFound
 from domain.manifests import Manifest
 from service.runner.harness import HarnessFailed, Measured, Task
 from service.runner.key_file import public_text
@@ -165,7 +165,9 @@ class Runner:
             outcome = self._index.record(result)
         except (Conflict, NotFound) as error:
             return self._lost(result, error)
-        except InvalidInput as error:
+        except KernelIndexError as error:
+            if not isinstance(error, InvalidInput) and error.problems[0].code is not ErrorCode.BODY_TOO_LARGE:
+                raise
             return self._give_back(result, f"the index refused the result: {error.problems[0].message}")
         self._spool.clear()
         _logger.info("recorded", rerun=result.rerun, run=result.run, manifest=result.digest, outcome=outcome)
@@ -175,11 +177,11 @@ class Runner:
         """Let others try, and don't try again oneself."""
         self._given_up.add(entry.rerun)
         try:
-            self._index.abandon(entry.rerun, reason[:MOST_REASON])
+            self._index.abandon(entry.rerun, _plain(reason))
         except (Conflict, NotFound) as error:
             return self._lost(entry, error)
         self._spool.clear()
-        _logger.warning("abandoned", rerun=entry.rerun, run=entry.run, reason=reason)
+        _logger.warning("abandoned", rerun=entry.rerun, run=entry.run, reason=_plain(reason))
         return True
 
     def _let_go(self, taken: Taken) -> None:
@@ -201,6 +203,11 @@ class Runner:
 def _interval_s(lease_s: float) -> float:
     """How long to wait before the lease is renewed: early enough that two tries may fail."""
     return max(lease_s / RENEWALS_A_LEASE, SHORTEST_BEAT_S)
+
+
+def _plain(reason: str) -> str:
+    """A reason that every index takes, whatever a harness has printed into it."""
+    return "".join(letter if letter.isascii() and letter.isprintable() else "?" for letter in reason)[:MOST_REASON]
 
 
 def _text(manifest: Manifest) -> str:

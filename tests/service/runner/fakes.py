@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from domain.errors import Conflict, ErrorCode
+from domain.errors import Conflict, ErrorCode, KernelIndexError
 from domain.manifests import Manifest
 from service.runner.harness import Beat, HarnessFailed, Measured, Task
 from service.runner.spool import Entry, Result, Spool
@@ -70,6 +70,7 @@ class FakeIndex:
     registered: set[str] = field(default_factory=set)
     incomplete: set[str] = field(default_factory=set)
     reachable: bool = True
+    refuses: KernelIndexError | None = None
 
     def ask_for(self, rerun: str, *, submitted_by: str = "heron", hardware: str = HARDWARE) -> Manifest:
         """Request a rerun of a claim of its own. Answers the claim."""
@@ -114,6 +115,8 @@ class FakeIndex:
 
     def record(self, result: Result) -> str:
         self.step("record")
+        if self.refuses:
+            raise self.refuses
         known = self.recorded.get(result.rerun)
         if known is None or known.digest != result.digest:
             self._require_free(result.rerun)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from domain.commands.reruns import statement
-from domain.errors import Conflict, Forbidden, InvalidInput
+from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError
 from domain.manifests import Manifest
 from service.runner.harness import Measured, Task
 from service.runner.loop import Runner
@@ -96,7 +96,11 @@ def test_own_claims_other_hardware_and_what_is_unresolved_are_left_to_others(ind
 
 @pytest.mark.parametrize(
     ("reason", "logged"),
-    [("the harness ended with status 3", "the harness ended with status 3"), ("x" * 9000, "x" * 500)],
+    [
+        ("the harness ended with status 3", "the harness ended with status 3"),
+        ("x" * 9000, "x" * 500),
+        ("status 'pa\u202essed\x00'\n", "status 'pa?ssed?'?"),
+    ],
 )
 def test_a_request_that_the_harness_fails_at_is_given_back_with_the_reason_and_not_tried_again(
     reason: str, logged: str, index: FakeIndex, spool: Spool, stop: Stop
@@ -212,17 +216,29 @@ def test_a_request_that_another_runner_has_taken_is_forgotten(
     assert spool.entry() is None
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        InvalidInput.because("it has no future", path="input.manifest"),
+        KernelIndexError.because("it has no future", code=ErrorCode.BODY_TOO_LARGE),
+    ],
+)
 def test_a_result_that_the_index_refuses_is_given_back_with_its_reason(
-    index: FakeIndex, spool: Spool, work: Work, monkeypatch: pytest.MonkeyPatch
+    refusal: KernelIndexError, index: FakeIndex, spool: Spool, work: Work
 ) -> None:
-    def record(_result: Result) -> str:
-        raise InvalidInput.because("the run has no future", path="input.manifest")
-
-    monkeypatch.setattr(index, "record", record)
+    index.refuses = refusal
     index.ask_for("r1")
     work()
-    assert index.log[-1] == ("abandoned: the index refused the result: the run has no future", "r1")
+    assert index.log[-1] == ("abandoned: the index refused the result: it has no future", "r1")
     assert spool.entry() is None
+
+
+def test_a_result_is_kept_where_the_runner_is_refused(index: FakeIndex, spool: Spool, work: Work) -> None:
+    index.refuses = Forbidden.because("it is suspended", code=ErrorCode.RUNNER_SUSPENDED)
+    index.ask_for("r1")
+    with pytest.raises(Forbidden):
+        work()
+    assert isinstance(spool.entry(), Result)
 
 
 def test_nothing_is_begun_under_another_key_operator_or_after_a_suspension(index: FakeIndex, work: Work) -> None:
