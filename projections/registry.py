@@ -8,6 +8,7 @@ from projections import (
     artifacts,
     attestations,
     conditions,
+    erasures,
     identities,
     implementations,
     issues,
@@ -28,6 +29,7 @@ READ_MODELS: Final = tuple(
     module.READ_MODEL
     for module in (
         saves,
+        erasures,
         identities,
         sources,
         artifacts,

@@ -31,21 +31,43 @@ class _Connection(aiosqlite.Connection):
 class Views:
     """Read models in a file. ``write`` and ``read`` work in threads; ``peek`` is for look-ups of microseconds."""
 
-    def __init__(self, path: Path, writer: _Connection, reader: _Connection, peeker: sqlite3.Connection) -> None:
+    def __init__(
+        self, path: Path, generation: int, writer: _Connection, reader: _Connection, peeker: sqlite3.Connection
+    ) -> None:
         self.path = path
+        self.generation = generation
         self._writer = writer
         self._reader = reader
         self._peeker = peeker
 
     @classmethod
-    async def open(cls, folder: Path) -> Self:
-        """Open the views in this folder, empty ones where this release's are not there yet."""
-        path = path_in(folder)
+    async def open(cls, folder: Path, generation: int = 0) -> Self:
+        """Open the views in this folder, empty ones where this release's are not there yet.
+
+        ``generation`` is the number of erasures that the log knows: views of an earlier one show what is erased.
+        """
+        path = path_in(folder, generation)
         writer = _Connection(lambda: open_writer(path), iter_chunk_size=64)
         await writer
         reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
         await reader
-        return cls(path, writer, reader, _connect(path))
+        return cls(path, generation, writer, reader, _connect(path))
+
+    async def beside(self, generation: int) -> Self:
+        """Views of another generation, in the same folder."""
+        return await self.open(self.path.parent, generation)
+
+    async def become(self, other: Self) -> None:
+        """Show what ``other`` shows from now on, whoever holds these views; delete all views of before."""
+        before = (self._writer, self._reader, self._peeker)
+        self.path, self.generation = other.path, other.generation
+        self._writer, self._reader, self._peeker = other._writer, other._reader, other._peeker
+        before[2].close()
+        await before[1].close()
+        await before[0].close()
+        for path in self.path.parent.glob("views-*.db"):
+            if path != self.path:
+                delete(path)
 
     async def discard(self) -> None:
         """Close them and delete their file: they show another log, or can't be read."""
@@ -74,9 +96,9 @@ class Views:
         await self._writer.close()
 
 
-def path_in(folder: Path) -> Path:
+def path_in(folder: Path, generation: int = 0) -> Path:
     """The file of this release's views in a folder."""
-    return folder / f"views-{fingerprint()}.db"
+    return folder / f"views-{fingerprint()}{f'-{generation}' if generation else ''}.db"
 
 
 def delete(path: Path) -> None:

@@ -95,8 +95,9 @@ async def open_index(
 
 async def _views_of(log: EventLog, folder: Path) -> Views:
     """The views in the folder, or new ones where those are broken or show another log (one restored from a copy)."""
+    erasures = await asyncio.to_thread(log.erasures)
     try:
-        views = await Views.open(folder)
+        views = await Views.open(folder, erasures)
         if await asyncio.to_thread(_reflect, views, log):
             return views
         await views.discard()
@@ -104,9 +105,9 @@ async def _views_of(log: EventLog, folder: Path) -> Views:
         # Its subclasses speak of locks and full disks; by itself it says that the file is no sound database.
         if type(error) is not sqlite3.DatabaseError:
             raise
-        delete(path_in(folder))
+        delete(path_in(folder, erasures))
     _logger.warning("views rebuilt", reason="they don't belong to this log, or were broken", folder=str(folder))
-    return await Views.open(folder)
+    return await Views.open(folder, erasures)
 
 
 def _reflect(views: Views, log: EventLog) -> bool:

@@ -7,6 +7,7 @@ by the follower, which numbers events as it reads them.
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,8 @@ from eventsourcing.persistence import InfrastructureFactory, IntegrityError, Map
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore, SQLiteFactory
 from eventsourcing.utils import Environment
 
-from domain.events import Committed, Recorded, decode_state, encode_state
+from domain.events import Committed, Event, Recorded, decode_state, encode_state, erased, type_of
+from domain.facts import EventErased
 
 LOCK_TIMEOUT_S = 30
 
@@ -50,7 +52,7 @@ class _Mapper(Mapper[str]):
         return StoredEvent(
             originator_id=domain_event.originator_id,
             originator_version=domain_event.originator_version,
-            topic=type(domain_event.fact).__name__,
+            topic=type_of(domain_event.fact),
             state=encode_state(domain_event),
         )
 
@@ -75,11 +77,19 @@ class _Recorder(SQLiteApplicationRecorder):
         stored_events: Sequence[StoredEvent],
         *,
         request: Request | None = None,
+        remains: Iterable[StoredEvent] = (),
         **kwargs: Any,
     ) -> Sequence[int] | None:
         if request is not None:
             # The unique key is taken first: a retry that races its first try waits here, then fails as a whole.
             c.execute("INSERT INTO requests VALUES (?,?,?,?,?,?)", msgspec.structs.astuple(request))
+        for event in remains:
+            # Else the payload would stay in the pages of the file, where its row had been.
+            c.execute("PRAGMA secure_delete = ON")
+            c.execute(
+                f"UPDATE {self.events_table_name} SET state = ? WHERE originator_id = ? AND originator_version = ?",  # noqa: S608
+                (event.state, event.originator_id, event.originator_version),
+            )
         return super()._insert_events(c, stored_events, **kwargs)
 
     def select_streams(self, streams: Iterable[str]) -> list[tuple[str, int, str, bytes]]:
@@ -90,6 +100,13 @@ class _Recorder(SQLiteApplicationRecorder):
                 (msgspec.json.encode(list(streams)).decode(),),
             )
             return [tuple(row) for row in c.fetchall()]
+
+    def select_at(self, position: int) -> int | None:
+        """The recorder id at a position, which is the event's ordinal."""
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(f"SELECT rowid FROM {self.events_table_name} ORDER BY rowid LIMIT 1 OFFSET ?", (position - 1,))  # noqa: S608
+            row = c.fetchone()
+            return int(row[0]) if row else None
 
     def select_request(self, principal: str, mutation: str, key: str) -> Request | None:
         with self.datastore.transaction(commit=False) as c:
@@ -122,6 +139,7 @@ class EventLog:
     """An append-only log in one SQLite file. Its methods block: call them off the event loop."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._application = _Log(
             {
                 "SQLITE_DBNAME": os.fspath(path),
@@ -139,16 +157,43 @@ class EventLog:
     def append(self, events: Sequence[Recorded], request: Request | None = None) -> int:
         """Append all events and the request, or nothing. Answers the recorder id of the last event (0 for none).
 
-        Raises :class:`AlreadyRecorded` where a stream has moved on or the request's key was used.
+        An ``EventErased`` takes the payload that it names with it, in the same transaction. Raises
+        :class:`AlreadyRecorded` where a stream has moved on or the request's key was used.
         """
         try:
             if not events:
                 self._application.recorder.insert_events([], request=request)
                 return 0
+            remains = self._remains(events)
             # The store, not save(): that one asks each object what it can do, for two thirds of the whole cost.
-            return self._application.events.put(events, request=request)[-1].notification.id
+            last = self._application.events.put(events, request=request, remains=remains)[-1].notification.id
         except IntegrityError as error:
             raise AlreadyRecorded from error
+        if remains:
+            self._begin_recent_writes_anew()
+        return last
+
+    def _begin_recent_writes_anew(self) -> None:
+        """What was erased is still in the file of recent writes until then."""
+        # The watcher may be looking meanwhile, in another thread: a connection that is at work can't do this.
+        with closing(sqlite3.connect(self._path, isolation_level=None, timeout=LOCK_TIMEOUT_S)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    def at(self, position: int) -> Event | None:
+        """The event at a position. Looks through the whole log: for rare questions."""
+        recorder_id = self._reader.select_at(position) if position > 0 else None
+        found = self.read(recorder_id - 1, 1) if recorder_id else []
+        return found[0].at(position) if found else None
+
+    def erasures(self) -> int:
+        """How many events have been erased: views that were made before the last one show what they must not."""
+        return sum(isinstance(one.fact, EventErased) for one in self.load(["log"]).get("log", ()))
+
+    def _remains(self, events: Iterable[Recorded]) -> list[StoredEvent]:
+        """What is left of the events whose erasure is among these."""
+        mapper = self._application.mapper
+        named = (self.at(one.fact.position) for one in events if isinstance(one.fact, EventErased))
+        return [mapper.to_stored_event(erased(event)) for event in named if event]
 
     def load(self, streams: Collection[str]) -> Mapping[str, list[Recorded]]:
         """The whole history of each of these streams that has any."""

@@ -11,6 +11,7 @@ import structlog
 
 from domain.errors import Conflict, ErrorCode
 from domain.events import Committed, UnknownEventType
+from domain.facts import EventErased
 from projections import saves
 from projections.saves import Save, UnknownPolicy
 from projections.views import Views
@@ -44,11 +45,34 @@ class Follower:
     async def catch_up(self) -> Save:
         """Apply everything that the log holds now."""
         self.head = await self.views.read(saves.head)
-        while batch := await self._next_saves():
+        while batch := await self._next_saves(self.head):
+            if any(isinstance(one.recorded.fact, EventErased) for one in batch) and await self._forget():
+                continue
             self.head = await self.views.apply(self.head, batch)
         async with self._advanced:
             self._advanced.notify_all()
         return self.head
+
+    async def _forget(self) -> bool:
+        """Make the views anew, without what has been erased since they were begun, and show those from then on.
+
+        The old ones are shown meanwhile. False where the views know of all erasures.
+        """
+        generation = await asyncio.to_thread(self.log.erasures)
+        if generation <= self.views.generation:
+            return False
+        beside = await self.views.beside(generation)
+        try:
+            head = await beside.read(saves.head)
+            while batch := await self._next_saves(head):
+                head = await beside.apply(head, batch)
+        except BaseException:
+            await beside.close()
+            raise
+        await self.views.become(beside)
+        self.head = head
+        _logger.info("views made anew without erased events", generation=generation, position=head.position)
+        return True
 
     def start(self) -> None:
         """Go on following until :meth:`stop`."""
@@ -115,11 +139,11 @@ class Follower:
         async with self._advanced:
             self._advanced.notify_all()
 
-    async def _next_saves(self) -> Sequence[Committed]:
-        """The next events behind the head, cut at the end of a save: a save is one moment."""
+    async def _next_saves(self, head: Save) -> Sequence[Committed]:
+        """The next events behind a head, cut at the end of a save: a save is one moment."""
         limit = BATCH
         while True:
-            found = await asyncio.to_thread(self.log.read, self.head.recorder_id, limit)
+            found = await asyncio.to_thread(self.log.read, head.recorder_id, limit)
             end = len(found)
             while end and not found[end - 1].recorded.cause.ends_save:
                 end -= 1

@@ -36,7 +36,23 @@ async def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
     found = [match for match in await snapshot.matches(text, kinds) if match.kind in kinds]
     if len(found) > 1:
         raise _ambiguous(text, path, found)
+    if not found:
+        await _require_not_erased(snapshot, text, path)
     return found[0].id if found else None
+
+
+async def _require_not_erased(snapshot: Snapshot, text: str, path: str) -> None:
+    """Say of what was erased that it was there: a permalink to it answers 410, not 404, for ever."""
+    digest = text if is_digest(text) else await snapshot.target(text)
+    if digest is None and is_digest(f"sha256:{text}"):
+        digest = f"sha256:{text}"
+    if digest and (erasure := await snapshot.erasure(digest)):
+        raise NotFound.because(
+            f"this record was erased at {erasure.recorded_at}: {erasure.legal_basis}",
+            code=ErrorCode.GONE,
+            path=path,
+            remedy="it will not come back; cite another record",
+        )
 
 
 async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str) -> str:
@@ -86,6 +102,7 @@ async def node(snapshot: Snapshot, text: str) -> Doc | None:
         return await node(snapshot, found[0].id)
     if found:
         return await snapshot.document(KINDS[found[0].kind], found[0].id)
+    await _require_not_erased(snapshot, text, "id")
     digest = text if is_digest(text) else await snapshot.target(text)
     return (await snapshot.document("artifacts", digest) or await ranking(snapshot, digest)) if digest else None
 

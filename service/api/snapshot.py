@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
 
-from projections import attestations, identities, runs
+from projections import attestations, erasures, identities, runs
+from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
 from projections.rankings import Standing
@@ -123,6 +124,15 @@ class Snapshot:
 
         target: str | None = await self._loader("targets", query).load(alias)
         return target
+
+    async def erasure(self, digest: str) -> Erasure | None:
+        """Why a record is gone, where it was erased."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, Erasure]:
+            return erasures.of_records(db, digests)
+
+        erasure: Erasure | None = await self._loader("erasures", query).load(digest)
+        return erasure
 
     def adopt(self, doc: Doc) -> Doc:
         """Mark a document as read in this snapshot."""

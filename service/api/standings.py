@@ -12,24 +12,27 @@ MAX_RUNS: Final = 200_000
 """Of ranked runs kept in memory; about 100 MB when full."""
 
 
+_Key = tuple[int, str, int]
+
+
 class Standings:
     """Ranks groups at first read and keeps them, those read last, until too many runs are kept.
 
-    A standing is a function of the group and the position of its last change, so that pair is its key: a later change
-    makes it unreachable, nothing ever makes it wrong.
+    A standing is a function of the group and the position of its last change, in views of one generation: these are its
+    key. A later change or an erasure makes it unreachable, nothing ever makes it wrong.
     """
 
     def __init__(self, views: Views, max_runs: int = MAX_RUNS) -> None:
         self._views = views
         self._max_runs = max_runs
-        self._kept: OrderedDict[tuple[str, int], Standing] = OrderedDict()
+        self._kept: OrderedDict[_Key, Standing] = OrderedDict()
         self._runs = 0
 
     async def of(self, keys: Iterable[str], position: int) -> dict[str, Standing]:
         """The standings of these groups as of a position; at most one statement finds what changed, one ranks it."""
         groups = self._views.peek(lambda db: rankings.groups(db, keys, position))
-        missing = [group for group in groups.values() if _key(group) not in self._kept]
-        found = {key: self._recalled(group) for key, group in groups.items() if _key(group) in self._kept}
+        missing = [group for group in groups.values() if self._key(group) not in self._kept]
+        found = {key: self._recalled(group) for key, group in groups.items() if self._key(group) in self._kept}
         if missing:
             ranked = await self._views.read(lambda db: rankings.rank(db, missing, position))
             for standing in ranked.values():
@@ -38,11 +41,11 @@ class Standings:
         return found
 
     def _recalled(self, group: Group) -> Standing:
-        self._kept.move_to_end(_key(group))
-        return self._kept[_key(group)]
+        self._kept.move_to_end(self._key(group))
+        return self._kept[self._key(group)]
 
     def _keep(self, standing: Standing) -> None:
-        key = _key(standing.group)
+        key = self._key(standing.group)
         if key not in self._kept:
             self._runs += len(standing.placed)
         self._kept[key] = standing
@@ -50,6 +53,5 @@ class Standings:
             _, oldest = self._kept.popitem(last=False)
             self._runs -= len(oldest.placed)
 
-
-def _key(group: Group) -> tuple[str, int]:
-    return group.comparison_key, group.since
+    def _key(self, group: Group) -> _Key:
+        return self._views.generation, group.comparison_key, group.since

@@ -24,6 +24,7 @@ app.command("service.cli.keys:app", name="keys", help="Make, list and revoke API
 app.command(
     "service.cli.runner:app", name="runner", help="Measure runs again, for an index that approved this machine."
 )
+app.command("service.cli.erasing:erase", name="erase", help="Erase an event's payload, where the law asks for it.")
 manifest = App(name="manifest", help="Check manifests.")
 manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
 manifest.command("service.cli.manifests:digest", name="digest", help="Print the digest of a manifest.")

@@ -58,7 +58,8 @@ async def _follow(folder: Path) -> None:
 
     search_garbage_less()
     with alone(folder):
-        log, views = EventLog(folder / "log.db"), await Views.open(folder)
+        log = EventLog(folder / "log.db")
+        views = await Views.open(folder, await asyncio.to_thread(log.erasures))
     follower = Follower(log, views)
     try:
         follower.start()

@@ -22,6 +22,7 @@ from domain.commands import (
     AttestRun,
     CloseIssue,
     Command,
+    EraseEvent,
     HideAttestation,
     Ingest,
     OpenLog,
@@ -92,7 +93,7 @@ OTHER_CARD = manifest(
     "ExecutionEnvironment",
     {"hardware": {"vendor": "nvidia", "product": "NVIDIA B200", "architecture": "sm_103"}, "software": {}},
 )
-ENDINGS = (SuspendRunner, SupersedeRun, RetractRun)
+ENDINGS = (SuspendRunner, SupersedeRun, RetractRun, EraseEvent)
 POOL: tuple[Command, ...] = (
     *(single(one) for one in (PROJECT, OPERATION, WORKLOAD, PROTOCOL, ENVIRONMENT, OTHER_CARD, RENAMED)),
     *(single(implementation(by)) for by in ("heron", "stork")),
@@ -202,7 +203,7 @@ def test_the_commands_bring_about_every_kind_of_fact() -> None:
     """So that no handler of a read model goes without a replay."""
     log = logged(EVERYTHING)
 
-    assert {type(one.recorded.fact) for one in log} == {type(fact) for fact in FACTS}
+    assert {type(one.recorded.fact) for one in log} == {facts.Erased, *(type(fact) for fact in FACTS)}
     assert set(HANDLERS) <= {type(one.recorded.fact) for one in log}
 
 

@@ -2,6 +2,7 @@
 
 import strawberry
 
+from domain.errors import ErrorCode, NotFound
 from projections.model import Doc
 from service.api.scalars import Position
 from service.api.types.attestations import Attestation
@@ -11,8 +12,15 @@ from service.api.types.reruns import Rerun, Runner
 from service.api.types.runs import Run
 
 
-async def _subject(root: Doc, table: str) -> Doc | None:
-    return await snapshot_of(root).document(table, root["@subject"])
+async def _subject(root: Doc, table: str) -> Doc:
+    doc = await snapshot_of(root).document(table, root["@subject"])
+    if doc is None:
+        raise NotFound.because(
+            "this was done once, and what it wrote has been erased since",
+            code=ErrorCode.GONE,
+            remedy="it will not come back",
+        )
+    return doc
 
 
 @strawberry.type
@@ -24,33 +32,33 @@ class Written(Documented):
 @strawberry.type
 class RunWritten(Written):
     @loaded(Run, "The run, as it stands by now.")
-    async def run(self, root: Root) -> Doc | None:
+    async def run(self, root: Root) -> Doc:
         return await _subject(root, "runs")
 
 
 @strawberry.type
 class RerunWritten(Written):
     @loaded(Rerun, "The rerun, as it stands by now.")
-    async def rerun(self, root: Root) -> Doc | None:
+    async def rerun(self, root: Root) -> Doc:
         return await _subject(root, "reruns")
 
 
 @strawberry.type
 class RunnerWritten(Written):
     @loaded(Runner, "The runner, as it stands by now.")
-    async def runner(self, root: Root) -> Doc | None:
+    async def runner(self, root: Root) -> Doc:
         return await _subject(root, "runners")
 
 
 @strawberry.type
 class AttestationWritten(Written):
     @loaded(Attestation, "The attestation, as it stands by now.")
-    async def attestation(self, root: Root) -> Doc | None:
+    async def attestation(self, root: Root) -> Doc:
         return await _subject(root, "attestations")
 
 
 @strawberry.type
 class IssueWritten(Written):
     @loaded(Issue, "The issue, as it stands by now.")
-    async def issue(self, root: Root) -> Doc | None:
+    async def issue(self, root: Root) -> Doc:
         return await _subject(root, "issues")

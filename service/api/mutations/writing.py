@@ -11,7 +11,7 @@ import strawberry
 from strawberry.types import Info
 
 from domain.commands import Command
-from domain.errors import Conflict, ErrorCode, KernelIndexError
+from domain.errors import Conflict, ErrorCode, InvalidInput, KernelIndexError, Problem
 from domain.identity import canonical_json
 from domain.outcomes import Done
 from domain.principals import Principal
@@ -67,7 +67,16 @@ def idempotency_of(mutation: str, given: Any) -> Idempotency:
     """The name and the body under which a request is answered once. Raises :class:`InvalidInput`."""
     body = strawberry.asdict(given)
     key = require_key(str(body.pop("idempotency_key")), "input.idempotencyKey")
-    return Idempotency(mutation, key, canonical_json(body))
+    try:
+        key.encode()
+        return Idempotency(mutation, key, canonical_json(body))
+    except ValueError:
+        raise InvalidInput.because(
+            "a text holds half of a surrogate pair",
+            code=ErrorCode.INVALID_TEXT,
+            path="input",
+            remedy="send texts that UTF-8 can hold",
+        ) from None
 
 
 def _idempotency(context: Context, principal: Principal, mutation: str, given: Given) -> Idempotency:
@@ -111,5 +120,9 @@ def _done(answer: Answer) -> Done:
 
 def _located(error: KernelIndexError) -> KernelIndexError:
     """The error with the fields that it names seen from the mutation's argument."""
-    stands = ("", "input.idempotencyKey")
-    return type(error)(*(one if one.path in stands else one.within(prefix="input") for one in error.problems))
+    return type(error)(*map(_from_argument, error.problems))
+
+
+def _from_argument(problem: Problem) -> Problem:
+    stands = not problem.path or problem.path.split(".")[0] == "input"
+    return problem if stands else problem.within(prefix="input")

@@ -29,7 +29,7 @@ class Attestation(Documented, Node):
     counted: bool = picked("Whether it counts: a voice counts once for a run and type, hidden ones don't.")
     hidden: Decision | None = picked("Why a moderator has taken it off the pages; its words are only in the log then.")
 
-    @loaded(LazyRun, "The run that it is about.")
+    @loaded(LazyRun | None, "The run that it is about; null where that was erased.")
     async def run(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("runs", root["run"])
 

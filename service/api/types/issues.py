@@ -27,6 +27,6 @@ class Issue(Documented, Node):
     state: IssueState = picked("Whether it is closed.")
     closing: IssueClosing | None = picked("How it ended.")
 
-    @loaded(LazyRun, "The run that it is about.")
+    @loaded(LazyRun | None, "The run that it is about; null where that was erased.")
     async def run(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("runs", root["run"])

@@ -23,7 +23,10 @@ class Decision:
 
 @strawberry.type(description="That one run stands in the place of another.")
 class Supersession(Decision):
-    @loaded(LazyRun, "The other run: the one that stands now, or the one that it replaces.")
+    @loaded(
+        LazyRun | None,
+        "The other run: the one that stands now, or the one that it replaces; null if erased.",
+    )
     async def run(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("runs", root["run"])
 

@@ -42,7 +42,7 @@ class Abandonment:
     time: DateTime = picked("When.")
     position: Position = picked("The position of its event.")
 
-    @loaded(Runner, "The runner that had it.")
+    @loaded(Runner | None, "The runner that had it; null where that was erased.")
     async def runner(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("runners", root["runner"])
 
@@ -62,7 +62,7 @@ class Rerun(Documented, Node):
     async def rerun_id(self, root: Root) -> str:
         return str(root["rerun"])
 
-    @loaded(LazyRun, "The run that is measured again.")
+    @loaded(LazyRun | None, "The run that is measured again; null where that was erased.")
     async def run(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("runs", root["run"])
 

@@ -18,8 +18,9 @@ from service.api.execute import execute
 from service.api.schema import schema
 from service.app import Index
 from service.auth import Caller
-from tests.examples import PROTOCOL, bundle
+from tests.examples import PROTOCOL, PUBLIC_KEY, bundle, manifest, run
 from tests.service.api.asking import text_of, texts_of
+from tests.service.api.people import MARTEN, MODERATOR, Machine, done, sent_in
 
 HERON: Final = "heron-lab"
 STORK: Final = "stork-lab"
@@ -60,7 +61,99 @@ async def register_source(_: Index, owner: str) -> dict[str, Any]:
     return {"slug": f"{owner}-board", "name": "A board", "kind": "leaderboard"}
 
 
+async def owned_run(index: Index, owner: str, median_ns: int = 8120) -> str:
+    """The digest of a run that the owner has sent in."""
+    return (await sent_in(index, bundle(median_ns), Principal(owner, frozenset({Scope.INGEST})))).digest
+
+
+async def revise_metadata(index: Index, owner: str) -> dict[str, Any]:
+    await owned_run(index, owner)
+    return {"manifest": text_of(manifest("BenchmarkRun", run().spec, name="renamed")), "reason": "a typo"}
+
+
+async def retract_run(index: Index, owner: str) -> dict[str, Any]:
+    return {"run": await owned_run(index, owner), "reason": "the harness timed the wrong stream"}
+
+
+async def supersede_run(index: Index, owner: str) -> dict[str, Any]:
+    successor = await owned_run(index, owner, 8200)
+    return {"run": await owned_run(index, owner), "successor": successor, "reason": "measured again"}
+
+
+async def open_dispute(index: Index, owner: str) -> dict[str, Any]:
+    return {"run": await owned_run(index, owner), "blocking": True, "reason": "too good to be true"}
+
+
+async def resolve_dispute(index: Index, owner: str) -> dict[str, Any]:
+    given = await open_dispute(index, owner)
+    dispute = (await done(index, "openDispute", by=MODERATOR, **given))["dispute"]["id"]
+    return {"run": given["run"], "dispute": dispute, "outcome": "DISMISSED", "reason": "it holds"}
+
+
+async def attest_run(index: Index, owner: str) -> dict[str, Any]:
+    return {"run": await owned_run(index, owner), "type": "REPRODUCED", "note": "Same here."}
+
+
+async def hide_attestation(index: Index, owner: str) -> dict[str, Any]:
+    given = await attest_run(index, owner)
+    filed = await done(index, "attestRun", by=Principal(owner, frozenset({Scope.ATTEST})), **given)
+    return {"attestation": filed["attestation"]["id"], "reason": "an advertisement"}
+
+
+async def report_issue(index: Index, owner: str) -> dict[str, Any]:
+    return {"run": await owned_run(index, owner), "category": "OTHER", "text": "The page has no title."}
+
+
+async def close_issue(index: Index, owner: str) -> dict[str, Any]:
+    reported = await done(index, "reportIssue", by=None, **await report_issue(index, owner))
+    return {"issue": reported["issue"]["id"], "outcome": "NOTED", "note": "It has none."}
+
+
+async def request_rerun(index: Index, owner: str) -> dict[str, Any]:
+    return {"run": await owned_run(index, owner)}
+
+
+async def start_rerun(index: Index, owner: str) -> dict[str, Any]:
+    """A runner of that owner's, and a request about somebody's run."""
+    machine = await Machine("some-b200", owner).approved(index)
+    run = (await sent_in(index, bundle())).digest
+    return {"rerun": (await done(index, "requestRerun", by=MARTEN, run=run))["rerun"]["id"], "runner": machine.name}
+
+
+async def renew_rerun_lease(index: Index, owner: str) -> dict[str, Any]:
+    given = await start_rerun(index, owner)
+    await done(index, "startRerun", by=Principal(owner, frozenset({Scope.RERUN})), **given)
+    return given
+
+
+async def record_rerun(index: Index, owner: str) -> dict[str, Any]:
+    given = await renew_rerun_lease(index, owner)
+    return await Machine("some-b200", owner).result(index, given["rerun"], run(8300), of=run())
+
+
+async def abandon_rerun(index: Index, owner: str) -> dict[str, Any]:
+    return {**await renew_rerun_lease(index, owner), "reason": "the machine is needed"}
+
+
+async def approve_runner(_: Index, owner: str) -> dict[str, Any]:
+    given = {"runner": "some-b200", "host": "some-01", "hardware": "NVIDIA B200", "publicKey": PUBLIC_KEY}
+    return {**given, "operator": owner}
+
+
+async def suspend_runner(index: Index, owner: str) -> dict[str, Any]:
+    await Machine("some-b200", owner).approved(index)
+    return {"runner": "some-b200", "reason": "its clocks were not locked"}
+
+
 INGEST: Final = frozenset({Scope.INGEST})
+ATTEST: Final = frozenset({Scope.ATTEST})
+RERUN: Final = frozenset({Scope.RERUN})
+MODERATE: Final = frozenset({Scope.MODERATE})
+ADMINISTER: Final = frozenset({Scope.ADMIN})
+OWN_OR_MODERATED: Final[Any] = {
+    "scopes": frozenset({Scope.INGEST, Scope.MODERATE}),
+    "others": {Scope.INGEST: "FORBIDDEN", Scope.MODERATE: DONE},
+}
 
 RULES: Final = {
     "ingestRun": Rule(scopes=INGEST, given=ingest_run, others="SOURCE_NOT_YOURS"),
@@ -72,6 +165,23 @@ RULES: Final = {
         given=register_source,
         others={Scope.INGEST: "SOURCE_NOT_YOURS", Scope.ADMIN: DONE},
     ),
+    "reviseMetadata": Rule(given=revise_metadata, **OWN_OR_MODERATED),
+    "retractRun": Rule(given=retract_run, **OWN_OR_MODERATED),
+    "supersedeRun": Rule(given=supersede_run, **OWN_OR_MODERATED),
+    "openDispute": Rule(scopes=MODERATE, given=open_dispute),
+    "resolveDispute": Rule(scopes=MODERATE, given=resolve_dispute),
+    "attestRun": Rule(scopes=ATTEST, given=attest_run),
+    "hideAttestation": Rule(scopes=MODERATE, given=hide_attestation),
+    "reportIssue": Rule(scopes=None, given=report_issue),
+    "closeIssue": Rule(scopes=MODERATE, given=close_issue),
+    "requestRerun": Rule(scopes=ATTEST | RERUN | INGEST | MODERATE, given=request_rerun),
+    # Here the record is the runner: it acts with its own operator's key only.
+    "startRerun": Rule(scopes=RERUN, given=start_rerun, others="FORBIDDEN"),
+    "renewRerunLease": Rule(scopes=RERUN, given=renew_rerun_lease, others="FORBIDDEN"),
+    "recordRerun": Rule(scopes=RERUN, given=record_rerun, others="FORBIDDEN"),
+    "abandonRerun": Rule(scopes=RERUN, given=abandon_rerun, others="FORBIDDEN"),
+    "approveRunner": Rule(scopes=ADMINISTER, given=approve_runner),
+    "suspendRunner": Rule(scopes=ADMINISTER, given=suspend_runner),
 }
 
 

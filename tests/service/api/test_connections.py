@@ -15,13 +15,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Command, Ingest, RegisterSource
+from domain.commands import (
+    ApproveRunner,
+    AttestRun,
+    CloseIssue,
+    Command,
+    HideAttestation,
+    Ingest,
+    RegisterSource,
+    ReportIssue,
+    RequestRerun,
+    StartRerun,
+    SuspendRunner,
+)
+from domain.facts import AttestationType, IssueCategory, IssueOutcome
 from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.schema import schema
 from service.app import Index, open_index
 from service.settings import Settings
-from tests.examples import OPERATION, PROTOCOL, WORKLOAD, Clock, Ids, bundle, ingest, manifest
+from tests.examples import OPERATION, PROTOCOL, PUBLIC_KEY, START, WORKLOAD, Clock, Ids, bundle, ingest, manifest, run
 from tests.service.api.asking import ask, error_of
 
 
@@ -31,6 +44,7 @@ class Listed(NamedTuple):
     field: str
     arguments: str = ""
     row: str = "id"
+    within: str = ""
 
     def query(self) -> str:
         window = "first: $first, after: $after, last: $last, before: $before"
@@ -38,13 +52,14 @@ class Listed(NamedTuple):
           totalCount position edges {{ cursor node {{ {self.row} }} }} nodes {{ {self.row} }}
           pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }} }}"""
         inner = f"{self.field}{page}"
-        if self.field == "entries":
-            inner = f'ranking(comparisonKey: "{THE_GROUP}") {{ {inner} }}'
+        if self.within:
+            inner = f"{self.within} {{ {inner} }}"
         return f"query($first: Int, $after: String, $last: Int, $before: String) {{ {inner} }}"
 
     async def page(self, index: Index, **window: Any) -> dict[str, Any]:
         data = await ask(index, self.query(), **window)
-        page: dict[str, Any] = data["ranking"]["entries"] if self.field == "entries" else data[self.field]
+        parent = next(iter(data.values())) if self.within else data
+        page: dict[str, Any] = parent[self.field]
         assert [edge["node"] for edge in page["edges"]] == page["nodes"]
         cursors = [edge["cursor"] for edge in page["edges"]]
         ends = (page["pageInfo"]["startCursor"], page["pageInfo"]["endCursor"])
@@ -52,6 +67,7 @@ class Listed(NamedTuple):
         return page
 
 
+A = run(100, by="a").digest
 THE_GROUP = "sha256:90d8fb48eee127a75f5aaad4b87460915c69e585772d6d534fab1c099cf113a2"
 
 CONNECTIONS = (
@@ -74,10 +90,17 @@ CONNECTIONS = (
     Listed("rankings"),
     Listed("rankings", f'filter: {{ operation: "{OPERATION.digest}", dtype: "bf16" }}'),
     Listed("rankings", 'filter: { source: "tern-board", hardware: "nvidia-b200" }'),
-    Listed("entries", row="rank value run { id }"),
+    Listed("entries", row="rank value run { id }", within=f'ranking(comparisonKey: "{THE_GROUP}")'),
     Listed("operations"),
     Listed("operations", 'filter: { family: "rmsnorm" }'),
     Listed("sources"),
+    Listed("rerunRequests"),
+    Listed("rerunRequests", f'filter: {{ run: "{A}", hardware: "NVIDIA B200", state: OPEN }}'),
+    Listed("issues"),
+    Listed("issues", f'filter: {{ run: "{A}", category: OTHER, state: OPEN }}'),
+    Listed("runners"),
+    Listed("runners", 'filter: { operator: "local", hardware: "nvidia b200", suspended: false }'),
+    *(Listed(field, within=f'run(id: "{A}")') for field in ("attestations", "reruns", "issues")),
 )
 
 
@@ -116,6 +139,22 @@ def published(value: int, by: str, day: int) -> Ingest:
     return Ingest(bundle=msgspec.structs.replace(one, published_at=f"2026-08-{day:02}T00:00:00Z"))
 
 
+def about(kind: str, name: str) -> Command:
+    """Another runner, request, issue or attestation, of the run A."""
+    match kind:
+        case "runner":
+            host = f"host-{name}"
+            return ApproveRunner(
+                runner=name, operator="local", host=host, hardware="NVIDIA B200", public_key=PUBLIC_KEY
+            )
+        case "rerun":
+            return RequestRerun(rerun=name, run=A)
+        case "issue":
+            return ReportIssue(issue=name, run=A, category=IssueCategory.OTHER, text="No title.", salt="s")
+        case _:
+            return AttestRun(attestation=name, run=A, type=AttestationType.REPRODUCED, note="Same.", salt="s")
+
+
 WORLD = (
     ingest(100, by="a"),
     ingest(100, by="b"),
@@ -131,11 +170,14 @@ WORLD = (
     Ingest(bundle=Bundle(run=bundle(120, by="unresolved").run)),
     *(operation(number) for number in range(5)),
     *(RegisterSource(slug=slug, name=name, kind="leaderboard") for slug, name in (("x", "B"), ("y", "A"), ("z", "B"))),
+    *(about(one, f"{number}") for number in range(3) for one in ("runner", "rerun", "issue", "attestation")),
+    RequestRerun(rerun="of-b", run=run(100, by="b").digest),
+    ReportIssue(issue="on-b", run=run(100, by="b").digest, category=IssueCategory.LICENSE, text="None.", salt="s"),
 )
 
 
 def insert(kind: int, number: int) -> Command:
-    """What is written between pages: something into every list, before, between and behind its rows."""
+    """What is written between pages: something into every list, before, between and behind its rows, and to rows of it."""
     name = f"new-{number}"
     return (
         ingest(80 + number, by=name, observedAt=f"2026-08-0{number % 3 + 1}T12:00:00Z"),
@@ -146,7 +188,15 @@ def insert(kind: int, number: int) -> Command:
         published(97, name, number % 9 + 1),
         operation(5 + number),
         RegisterSource(slug=f"s{number}", name="B", kind="leaderboard"),
+        *(about(one, name) for one in ("runner", "rerun", "issue", "attestation")),
+        StartRerun(rerun=f"{number % 3}", runner="0", now=START, lease_s=60),
+        SuspendRunner(runner="1", reason="its clocks were not locked"),
+        CloseIssue(issue=f"{number % 3}", outcome=IssueOutcome.NOTED, note="It has one."),
+        HideAttestation(attestation=f"{number % 3}", reason="an advertisement"),
     )[kind]
+
+
+KINDS = 16
 
 
 @asynccontextmanager
@@ -167,7 +217,7 @@ class Window(NamedTuple):
 
 
 sizes = st.integers(1, 5)
-insertions = st.lists(st.integers(0, 7), max_size=2)
+insertions = st.lists(st.integers(0, KINDS - 1), max_size=2)
 windows = st.builds(
     Window,
     st.integers(0, 6),
@@ -240,7 +290,9 @@ class TestWhatIsRefused:
     async def _world(self, index: Index) -> None:
         await index.ledger.handle(WORLD, LOCAL)
 
-    @pytest.fixture(params={one.field: one for one in CONNECTIONS}.values(), ids=lambda listed: str(listed.field))
+    @pytest.fixture(
+        params={(one.field, one.within): one for one in CONNECTIONS}.values(), ids=lambda one: str(one.field)
+    )
     def listed(self, request: pytest.FixtureRequest) -> Listed:
         connection: Listed = request.param
         return connection
@@ -327,7 +379,8 @@ class TestWhatIsRefused:
 async def test_a_page_has_25_rows_unless_told_otherwise(index: Index) -> None:
     await index.ledger.handle([ingest(100 + number, by=f"n{number}") for number in range(30)], LOCAL)
 
-    for listed in (CONNECTIONS[0], Listed("entries", row="rank")):
+    within = f'ranking(comparisonKey: "{THE_GROUP}")'
+    for listed in (CONNECTIONS[0], Listed("entries", row="rank", within=within)):
         page = await listed.page(index)
         assert (len(page["nodes"]), page["totalCount"], page["pageInfo"]["hasNextPage"]) == (25, 30, True)
 

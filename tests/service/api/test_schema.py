@@ -30,6 +30,7 @@ from service.api.schema import schema
 from service.app import Index
 from tests.examples import OPERATION, bundle, manifest
 from tests.service.api.asking import ask
+from tests.service.api.people import say_everything
 
 CORE = schema._schema
 EXPORTED = Path(__file__).parents[3] / "schema.graphql"
@@ -195,6 +196,7 @@ class TestEveryFieldCanBeHad:
             ),
         ]
         await index.ledger.handle(commands, LOCAL)
+        await say_everything(index)
 
     async def test_of_every_type_that_has_an_id(self, index: Index) -> None:
         tables = ("runs", "operations", "workloads", "implementations", "projects", "conditions", "artifacts")
@@ -205,6 +207,7 @@ class TestEveryFieldCanBeHad:
         ]
         keys = index.views.peek(lambda db: db.execute("SELECT comparison_key FROM rankings").fetchall())
         ids += [*(key for (key,) in keys), "hardware/nvidia-b200", "source/tern-board"]
+        ids += ["rerun/rerun-7", "runner/finch-b200", "attestation/attestation-7", "issue/issue-7"]
         node = CORE.type_map["Node"]
         assert isinstance(node, GraphQLInterfaceType)
         named = (await ask(index, "query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }", ids=ids))["nodes"]

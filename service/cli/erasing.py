@@ -1,0 +1,41 @@
+"""``kernelindex erase``: take the payload of an event out of the log, because the law asks for it."""
+
+import asyncio
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from domain.commands import EraseEvent
+from domain.errors import NotFound
+from domain.principals import LOCAL
+from service.app import open_index
+from service.ledger import Refusal
+from service.settings import Settings
+
+LegalBasis = Annotated[str, Parameter(help="The law and the request, for all to read.")]
+
+
+def erase(position: int, /, *, legal_basis: LegalBasis) -> None:
+    """Erase the payload of the event at a position, for ever.
+
+    Its digest stays, so that the log can still be audited. What it said is gone from the log and from every view, at
+    all positions; a permalink to its record answers 410. Copies of the log that others keep are theirs to erase, and
+    so are your backups.
+    """
+    asyncio.run(_erase(position, legal_basis))
+
+
+async def _erase(position: int, legal_basis: str) -> None:
+    async with open_index(Settings()) as index:
+        event = await asyncio.to_thread(index.log.at, position)
+        if event is None:
+            raise NotFound.because(
+                f"the log has no position {position}",
+                path="position",
+                remedy=f"the first is 1, the last is {index.follower.head.position}",
+            )
+        command = EraseEvent(position=position, stream=event.stream, legal_basis=legal_basis)
+        answer = await index.ledger.handle([command], LOCAL)
+        if isinstance(answer.results[0], Refusal):
+            raise answer.results[0].error()
+    print(f"erased the payload of {event.type} at position {position} ({event.stream}); its digest stays")  # noqa: T201
