@@ -16,6 +16,7 @@ from projections import (
     operations,
     projects,
     rankings,
+    records,
     reruns,
     runners,
     runs,
@@ -45,6 +46,7 @@ READ_MODELS: Final = tuple(
         attestations,
         issues,
         rankings,
+        records,
     )
 )
 

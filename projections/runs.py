@@ -45,7 +45,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_recorded ON runs (recorded_position);
 CREATE INDEX runs_observed ON runs (observed_key, digest);
 CREATE INDEX runs_published ON runs (published_key, digest);
-CREATE INDEX runs_comparison_key ON runs (comparison_key);
+CREATE INDEX runs_comparison_key ON runs (comparison_key, observed_key, digest);
 CREATE INDEX runs_from ON runs (from_position);
 CREATE INDEX runs_to ON runs (to_position) WHERE to_position IS NOT NULL;
 CREATE INDEX runs_source ON runs (source, external_id);

@@ -69,22 +69,22 @@ class Story:
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
         self._versions: dict[str, int] = {}
-        self._told = 0
+        self.told = 0
 
     def tell(self, *listed: Fact, actor: str = "heron") -> int:
         """One save; answers its position."""
         events = []
         for index, fact in enumerate(listed, 1):
-            self._told += 1
+            self.told += 1
             self._versions[fact.stream] = version = self._versions.get(fact.stream, 0) + 1
-            cause = Cause(f"r{self._told}", index, len(listed))
-            moment = f"2026-09-01T12:00:00.{self._told:06}Z"
-            events.append(Committed(self._told, Recorded(fact.stream, version, moment, actor, cause, fact)))
+            cause = Cause(f"r{self.told}", index, len(listed))
+            moment = f"2026-09-01T12:00:00.{self.told:06}Z"
+            events.append(Committed(self.told, Recorded(fact.stream, version, moment, actor, cause, fact)))
         return apply(self.db, saves.head(self.db), events).position
 
     def doc(self, of: Manifest = CLAIM, position: int | None = None) -> dict[str, Any]:
         query = f"SELECT doc FROM runs WHERE digest = :digest AND {AS_OF}"
-        names = {"digest": of.digest, "position": position or self._told}
+        names = {"digest": of.digest, "position": position or self.told}
         return dict(msgspec.json.decode(self.db.execute(query, names).fetchone()[0]))
 
     def level(self, of: Manifest = CLAIM, position: int | None = None) -> tuple[str, bool]:
@@ -93,7 +93,7 @@ class Story:
 
     def ranks(self, of: Manifest = CLAIM, position: int | None = None) -> dict[str, int]:
         key = self.doc(of)["comparisonKey"]
-        moment = position or self._told
+        moment = position or self.told
         groups = rankings.groups(self.db, [key], moment)
         standing = rankings.rank(self.db, groups.values(), moment)
         return {placed.entry.run: placed.rank for one in standing.values() for placed in one.placed}
