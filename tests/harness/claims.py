@@ -10,7 +10,7 @@ from typing import Any
 
 from domain.manifests import Manifest, read_manifest
 from tests.examples import manifest
-from tests.harness import cpu
+from tests.harness.machine import environment as this_machine
 
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = Path(__file__).parent / "kernels"
@@ -115,7 +115,7 @@ def implementation(kernel: str) -> Manifest:
     )
 
 
-ENVIRONMENT = read_manifest(cpu.environment())
+ENVIRONMENT = read_manifest(this_machine())
 PRODUCT = ENVIRONMENT.spec["hardware"]["product"]
 
 

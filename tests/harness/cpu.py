@@ -15,17 +15,18 @@ import gc
 import hashlib
 import json
 import math
-import platform
 import random
-import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from domain.manifests import Manifest, read_manifest
+from tests.harness.machine import environment
+from tests.harness.samples import STATISTICS, speedup, timing
 
 Kernel = Callable[..., Any]
 Inputs = Mapping[str, Any]
@@ -36,6 +37,31 @@ PAIRED = "paired_speedup"
 
 class Unfit(Exception):
     """What the request asks for is not what this harness does."""
+
+
+class Case(NamedTuple):
+    """The specs of what is measured, on what and how."""
+
+    implementation: Mapping[str, Any]
+    workload: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+
+    @property
+    def paired(self) -> bool:
+        """Whether each sample times the reference too."""
+        return bool(self.protocol.get("comparability", {}).get("family") == PAIRED)
+
+    def require_ours(self) -> None:
+        """Raise :class:`Unfit` where it is not what this harness does."""
+        plan = self.protocol["measurement"]
+        for stated, known in (
+            (plan["timer"], tuple(TIMERS)),
+            (plan["primaryStatistic"], STATISTICS),
+            (self.implementation["callable"]["language"], ("python",)),
+            (self.workload["correctness"]["comparator"], ("elementwise_close",)),
+        ):
+            if stated not in known:
+                raise Unfit(f"this harness knows {', '.join(known)}, not {stated}")
 
 
 class Checked(NamedTuple):
@@ -91,8 +117,6 @@ def fresh(given: Inputs) -> dict[str, Any]:
 
 def check(output: Any, wanted: Sequence[float], rule: Mapping[str, Any]) -> Checked:
     """Compare an output with the reference's, by the workload's rule of correctness."""
-    if rule["comparator"] != "elementwise_close":
-        raise Unfit(f"this harness compares by elementwise_close, not {rule['comparator']}")
     said: dict[str, Any] = {"comparator": rule["comparator"]}
     if not isinstance(output, list) or len(output) != len(wanted):
         return Checked("incorrect_shape", said)
@@ -120,27 +144,22 @@ class Timed(NamedTuple):
     checked: Checked
 
 
-def run(kernel: Kernel, reference: Kernel, workload: Mapping[str, Any], protocol: Mapping[str, Any]) -> Timed:
+def run(kernel: Kernel, given: Inputs, wanted: Sequence[float], reference: Kernel, case: "Case") -> Timed:
     """Warm up, then time as the protocol says. The output of every sample is checked, outside the time taken."""
-    plan = protocol["measurement"]
-    if plan["timer"] not in TIMERS:
-        raise Unfit(f"this harness has the timers {', '.join(TIMERS)}, not {plan['timer']}")
+    plan, rule = case.protocol["measurement"], case.workload["correctness"]
     clock, calls = TIMERS[plan["timer"]], plan.get("measuredIterations", 1)
-    paired = protocol.get("comparability", {}).get("family") == PAIRED
-    given = inputs(workload)
-    wanted = reference(**fresh(given))
-    timed = Timed([], [], check(kernel(**fresh(given)), wanted, workload["correctness"]))
+    timed = Timed([], [], check(kernel(**fresh(given)), wanted, rule))
     for _ in range(plan.get("warmupIterations", 0)):
         kernel(**fresh(given))
     gc.disable()
     for _ in range(plan.get("samples", 1)):
         if timed.checked.status != "passed":
             break
-        if paired:
+        if case.paired:
             timed.reference.append(_sample(reference, given, clock, calls)[0])
         elapsed, output = _sample(kernel, given, clock, calls)
         timed.kernel.append(elapsed)
-        timed = timed._replace(checked=check(output, wanted, workload["correctness"]))
+        timed = timed._replace(checked=check(output, wanted, rule))
     gc.enable()
     return timed
 
@@ -154,68 +173,7 @@ def _sample(kernel: Kernel, given: Inputs, clock: Callable[[], int], calls: int)
     return (clock() - start) / calls, output
 
 
-def interval_of_median(samples: Sequence[float]) -> tuple[float, float] | None:
-    """The closed 95% interval of the median by order statistics, whatever the distribution; None below 6 samples."""
-    ordered, count = sorted(samples), len(samples)
-    below, rank = 0.0, 0
-    while (below := below + math.comb(count, rank) / 2**count) <= 0.025:
-        rank += 1
-    return (ordered[rank - 1], ordered[count - rank]) if rank else None
-
-
-def timing(samples: Sequence[float], primary: str) -> dict[str, Any]:
-    """The ``timing`` of a manifest."""
-    middle = statistics.median(samples)
-    latency: dict[str, Any] = {
-        "median": round(middle),
-        "mean": round(statistics.fmean(samples)),
-        "minimum": round(min(samples)),
-        "maximum": round(max(samples)),
-        "mad": round(statistics.median(abs(sample - middle) for sample in samples)),
-    }
-    if primary not in latency:
-        raise Unfit(f"this harness gives {', '.join(latency)}, not {primary}")
-    if primary == "median" and (interval := interval_of_median(samples)):
-        latency["confidence95"] = [math.floor(interval[0]), math.ceil(interval[1])]
-    return {"primaryStatistic": primary, "samples": len(samples), "latencyNs": latency}
-
-
-def speedup(timed: Timed) -> dict[str, Any]:
-    """How many times as fast as the reference the kernel was, by the median of the pairs."""
-    ratios = [reference / kernel for reference, kernel in zip(timed.reference, timed.kernel, strict=True)]
-    value = round(statistics.median(ratios), 6)
-    return {"metric": "speedup", "unit": "ratio", "statistic": "median", "value": value, "sampleCount": len(ratios)}
-
-
 # --- manifests
-
-
-def environment() -> dict[str, Any]:
-    """The manifest of this machine."""
-    cpu = _cpuinfo()
-    hardware = {
-        "vendor": cpu.get("vendor_id", "unknown").lower(),
-        "product": cpu.get("model name") or platform.processor() or platform.machine(),
-        "architecture": platform.machine().lower(),
-    }
-    software = {
-        "operatingSystem": platform.system(),
-        "kernel": platform.release(),
-        "framework": {"name": "python", "version": platform.python_version()},
-    }
-    return {
-        "apiVersion": "kernelindex.dev/v1alpha1",
-        "kind": "ExecutionEnvironment",
-        "metadata": {"name": "cpu-harness-host"},
-        "spec": {"hardware": hardware, "software": software},
-    }
-
-
-def _cpuinfo() -> dict[str, str]:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    pairs = [line.partition(":") for line in lines]
-    return {name.strip(): value.strip() for name, _, value in reversed(pairs) if value}
 
 
 def measured(task: Mapping[str, Any], sources: Path) -> dict[str, Any]:
@@ -241,23 +199,34 @@ def measured(task: Mapping[str, Any], sources: Path) -> dict[str, Any]:
 
 def outcome(given: Mapping[str, Manifest], sources: Path) -> dict[str, Any]:
     """Status, correctness, and the timing or measurements of a run that passed."""
-    implementation, workload, protocol = (given[name].spec for name in ("implementation", "workload", "protocol"))
+    case = Case(*(given[name].spec for name in ("implementation", "workload", "protocol")))
+    case.require_ours()
     reference = load(sources, given["operation"].spec["reference"]["artifact"]["digest"], "reference")
+    arguments = inputs(case.workload)
+    wanted = reference(**fresh(arguments))
     try:
-        kernel = load(sources, implementation["source"]["contentDigest"], implementation["callable"]["symbol"])
-        timed = run(kernel, reference, workload, protocol)
-    except (SyntaxError, KeyError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return {"status": "compile_error"}
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return {"status": "runtime_error"}
+        kernel = load(
+            sources, case.implementation["source"]["contentDigest"], case.implementation["callable"]["symbol"]
+        )
+    except (Unfit, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 what others wrote may raise anything
+        return _failed("compile_error", error)
+    try:
+        timed = run(kernel, arguments, wanted, reference, case)
+    except Exception as error:  # noqa: BLE001
+        return _failed("runtime_error", error)
     said: dict[str, Any] = {"status": timed.checked.status, "correctness": timed.checked.correctness}
     if timed.checked.status != "passed":
         return said
-    if timed.reference:
-        return said | {"measurements": [speedup(timed)]}
-    return said | {"timing": timing(timed.kernel, protocol["measurement"]["primaryStatistic"])}
+    if case.paired:
+        return said | {"measurements": [speedup(timed.reference, timed.kernel)]}
+    return said | {"timing": timing(timed.kernel, case.protocol["measurement"]["primaryStatistic"])}
+
+
+def _failed(status: str, error: Exception) -> dict[str, Any]:
+    print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    return {"status": status}
 
 
 def _require_named(given: Mapping[str, Manifest], claim: Mapping[str, Any]) -> None:
@@ -275,10 +244,13 @@ def main() -> int:
     parser.add_argument("--sources", type=Path, required=True, help="the folder of source files")
     chosen = parser.parse_args()
     try:
-        print(json.dumps(measured(json.load(sys.stdin), chosen.sources)))
-    except Unfit as error:
+        # What a kernel prints is not what was measured.
+        with redirect_stdout(sys.stderr):
+            found = measured(json.load(sys.stdin), chosen.sources)
+    except (Unfit, OSError) as error:
         print(error, file=sys.stderr)
         return 2
+    print(json.dumps(found))
     return 0
 
 
