@@ -84,6 +84,7 @@ class Ledger:
 
         For callers who do more than :meth:`handle`, which looks for itself. Raises :class:`Conflict` as that does.
         """
+        self._require_following()
         if known := await asyncio.to_thread(self._replay, idempotency, principal):
             results, recorder_id = known
             return Answer(results, await self._follower.wait_for(recorder_id))
@@ -97,15 +98,18 @@ class Ledger:
         Raises :class:`Conflict` where the idempotency key was used for another body, or where others kept changing the
         same streams.
         """
+        self._require_following()
+        results, recorder_id = await asyncio.to_thread(self.record, commands, principal, idempotency)
+        return Answer(results, await self._follower.wait_for(recorder_id))
+
+    def _require_following(self) -> None:
+        """What can't be shown must not be taken: the answer could never be given."""
         if self._follower.failure:
-            # What can't be shown must not be taken: the answer could never be given.
             raise Conflict.because(
                 f"this host has stopped following the log: {self._follower.failure}",
                 code=ErrorCode.VIEWS_BEHIND,
                 remedy="write through a host of the log's own release",
             )
-        results, recorder_id = await asyncio.to_thread(self.record, commands, principal, idempotency)
-        return Answer(results, await self._follower.wait_for(recorder_id))
 
     def record(
         self, commands: Sequence[Command], principal: Principal, idempotency: Idempotency | None = None

@@ -7,13 +7,25 @@ from typing import Any
 import pytest
 
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Ingest, RegisterSource
+from domain.commands import (
+    ApproveRunner,
+    AttestRun,
+    Command,
+    Ingest,
+    OpenDispute,
+    RegisterSource,
+    ReportIssue,
+    RequestRerun,
+    StartRerun,
+)
+from domain.facts import AttestationType, IssueCategory
+from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import Api
 from service.api.schema import schema
 from service.app import Index
 from service.auth import AT_HOME
-from tests.examples import OPERATION, PROTOCOL, bundle, implementation, manifest
+from tests.examples import OPERATION, PROTOCOL, PUBLIC_KEY, START, bundle, implementation, manifest
 from tests.service.api.asking import ask
 
 PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
@@ -25,6 +37,11 @@ PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
   protocol { harness } environment { hardware { product } }
   source { name } artifacts { digest recorded } duplicates { digest }
 } } }"""
+SAID = """query($first: Int!) { runs(first: $first) { nodes {
+  submittedBy attestationCounts { type count } lifecycle { dispute { reason issue { id } } } } } }"""
+RERUNS = """query($first: Int!) { rerunRequests(first: $first) { totalCount nodes {
+  state run { digest implementation { name } } runner { host } } } }"""
+ISSUES = "query($first: Int!) { issues(first: $first) { totalCount nodes { text run { digest source { name } } } } }"
 ENTRIES = """query($first: Int!) { rankings(first: 1) { nodes { operation { name } leader { digest }
   entries(first: $first) { totalCount nodes { rank run { digest implementation { name } source { name } } } } } } }"""
 GROUPS = """query($first: Int!) { rankings(first: $first) { nodes {
@@ -65,6 +82,20 @@ def operation(number: int) -> Bundle:
     return bundle_of(manifest("OperationSpec", spec), record={"aliases": [f"operation-{number}"]})
 
 
+def about(run: Manifest | None, name: str) -> tuple[Command, ...]:
+    """A rerun by a runner of its own, an issue with a dispute, and an attestation."""
+    assert run
+    host, hardware = f"host-{name}", "NVIDIA B200"
+    return (
+        ApproveRunner(runner=name, operator="local", host=host, hardware=hardware, public_key=PUBLIC_KEY),
+        RequestRerun(rerun=name, run=run.digest),
+        StartRerun(rerun=name, runner=name, now=START, lease_s=60),
+        ReportIssue(issue=name, run=run.digest, category=IssueCategory.OTHER, text="No title.", salt="s"),
+        OpenDispute(dispute=name, run=run.digest, blocking=False, reason="no title", issue=name),
+        AttestRun(attestation=name, run=run.digest, type=AttestationType.REPRODUCED, note="Same.", salt="s"),
+    )
+
+
 @pytest.fixture(autouse=True)
 async def _world(index: Index) -> None:
     """A hundred of everything, and a group of a hundred."""
@@ -74,6 +105,7 @@ async def _world(index: Index) -> None:
         *(Ingest(bundle=bundle(100 + number, by=f"n{number}")) for number in numbers),
         *(Ingest(bundle=operation(number)) for number in numbers),
         *(RegisterSource(slug=f"board-{number}", name=f"Board {number}", kind="board") for number in numbers),
+        *(said for number in numbers for said in about(numbered(number).run, f"{number}")),
     ]
     await index.ledger.handle(commands, LOCAL)
 
@@ -103,8 +135,8 @@ async def statements(index: Index, query: str, **variables: Any) -> int:
 
 @pytest.mark.parametrize(
     ("query", "bound"),
-    [(PAGE, 30), (ENTRIES, 12), (GROUPS, 12), (OPERATIONS, 5), (SOURCES, 3)],
-    ids=["runs", "ranking entries", "rankings", "operations", "sources"],
+    [(PAGE, 30), (SAID, 4), (ENTRIES, 12), (GROUPS, 12), (OPERATIONS, 5), (SOURCES, 3), (RERUNS, 7), (ISSUES, 6)],
+    ids=["runs", "what is said", "ranking entries", "rankings", "operations", "sources", "reruns", "issues"],
 )
 async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Index, query: str, bound: int) -> None:
     ten = await statements(index, query, first=10)
