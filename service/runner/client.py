@@ -174,7 +174,7 @@ class GraphQLIndex:
                 answer = self._http.post("/graphql", json={"query": document, "variables": variables})
                 if answer.status_code not in PASSING:
                     return read(_data(answer)), _time_of(answer)
-                failure, pause = f"status {answer.status_code}", wait_s(answer, wait)
+                failure, pause = f"status {answer.status_code}", max(wait_s(answer, wait), FIRST_WAIT_S)
             except httpx.TransportError as error:
                 failure = f"{type(error).__name__}: {error}"
             except KernelIndexError as error:
@@ -214,7 +214,10 @@ def _request(node: Data) -> Request:
     run = node["run"]
     environment = (run["environment"] or {}).get("hardware") or {}
     return Request(
-        rerun=node["rerunId"], run=run["digest"], submitted_by=run["submittedBy"], hardware=environment.get("product")
+        rerun=node["rerunId"],
+        run=run["digest"],
+        parties=frozenset(filter(None, (run["submittedBy"], run["producer"]))),
+        hardware=environment.get("product"),
     )
 
 

@@ -16,7 +16,7 @@ query Standing($id: ID!) {
 REQUESTS: Final = """
 query Requests($state: RerunState!, $hardware: String!, $first: Int!, $after: String) {
   rerunRequests(filter: { state: $state, hardware: $hardware }, first: $first, after: $after) {
-    nodes { rerunId leaseExpiresAt run { digest submittedBy environment { hardware { product } } } }
+    nodes { rerunId leaseExpiresAt run { digest submittedBy producer environment { hardware { product } } } }
     pageInfo { hasNextPage endCursor }
   }
 }

@@ -87,7 +87,7 @@ class Runner:
     def _fitting(self) -> Iterator[Request]:
         """The requests that this runner may and can do, oldest first."""
         for request in self._index.open_requests(self._standing.hardware):
-            own = request.submitted_by == self._standing.principal
+            own = self._standing.principal in request.parties
             fits = request.hardware == self._standing.hardware
             if fits and not own and request.rerun not in self._given_up:
                 yield request

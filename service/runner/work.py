@@ -21,11 +21,15 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that may be started. ``hardware`` is the product that the claim was measured on, where it is known."""
+    """A request that may be started.
+
+    ``parties`` are who sent the claim in and who produced it: their own reruns don't count. ``hardware`` is the product
+    that it was measured on, where that is known.
+    """
 
     rerun: str
     run: str
-    submitted_by: str
+    parties: frozenset[str]
     hardware: str | None
 
 

@@ -72,11 +72,11 @@ class FakeIndex:
     reachable: bool = True
     refuses: KernelIndexError | None = None
 
-    def ask_for(self, rerun: str, *, submitted_by: str = "heron", hardware: str = HARDWARE) -> Manifest:
+    def ask_for(self, rerun: str, *, party: str = "heron", hardware: str = HARDWARE) -> Manifest:
         """Request a rerun of a claim of its own. Answers the claim."""
         claim = examples.run(8000 + len(self.requests))
         self.claims[claim.digest] = claim
-        self.requests[rerun] = Request(rerun=rerun, run=claim.digest, submitted_by=submitted_by, hardware=hardware)
+        self.requests[rerun] = Request(rerun=rerun, run=claim.digest, parties=frozenset({party}), hardware=hardware)
         return claim
 
     def standing(self) -> Standing:

@@ -90,7 +90,12 @@ def test_a_lease_is_told_by_the_clock_of_the_server(index: GraphQLIndex, script:
 
 
 def requests(*leases: str | None, cursor: str | None = None) -> Answer:
-    run = {"digest": "sha256:1", "submittedBy": "heron", "environment": {"hardware": {"product": "B200"}}}
+    run = {
+        "digest": "sha256:1",
+        "submittedBy": "heron",
+        "producer": "tern",
+        "environment": {"hardware": {"product": "B200"}},
+    }
     nodes = [{"rerunId": f"r{number}", "leaseExpiresAt": lease, "run": run} for number, lease in enumerate(leases)]
     page = {"hasNextPage": cursor is not None, "endCursor": cursor}
     return 200, {"data": {"rerunRequests": {"nodes": nodes, "pageInfo": page}}}
@@ -101,7 +106,7 @@ def test_requests_are_read_page_by_page_and_then_those_whose_lease_ran_out(index
     script.answers = [requests(None, None, cursor="c1"), requests(None), requests(held, expired)]
     found = list(index.open_requests("B200"))
     assert [request.rerun for request in found] == ["r0", "r1", "r0", "r1"]
-    assert found[0] == Request(rerun="r0", run="sha256:1", submitted_by="heron", hardware="B200")
+    assert found[0] == Request(rerun="r0", run="sha256:1", parties=frozenset({"heron", "tern"}), hardware="B200")
     asked = [(body["variables"]["state"], body["variables"]["after"]) for body in script.seen]
     assert asked == [("OPEN", None), ("OPEN", "c1"), ("STARTED", None)]
 

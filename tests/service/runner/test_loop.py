@@ -86,7 +86,7 @@ def test_the_harness_gets_the_request_with_its_manifests(index: FakeIndex, harne
 
 
 def test_own_claims_other_hardware_and_what_is_unresolved_are_left_to_others(index: FakeIndex, work: Work) -> None:
-    index.ask_for("own", submitted_by=OPERATOR)
+    index.ask_for("own", party=OPERATOR)
     index.ask_for("elsewhere", hardware="NVIDIA H200")
     index.incomplete.add(index.ask_for("unresolved").digest)
     index.ask_for("fits")
