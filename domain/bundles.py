@@ -7,12 +7,12 @@ import msgspec
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from domain.errors import ErrorCode, InvalidInput, Problem
+from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
 from domain.facts import ArtifactRecorded
 from domain.instants import instant_of_date
 from domain.json_text import Json, shown
 from domain.manifests import Kind, Manifest, read_manifest
-from domain.manifests.common import Date, Instant, Line500, Slug
+from domain.manifests.common import NOT_ON_A_LINE, Date, Instant, Line500, Slug
 
 PARTS: Final[dict[str, tuple[Kind, ...]]] = {
     "project": (Kind.SOFTWARE_PROJECT,),
@@ -28,7 +28,7 @@ PARTS: Final[dict[str, tuple[Kind, ...]]] = {
 _ORDER: Final = {kind: place for place, kinds in enumerate(PARTS.values()) for kind in kinds}
 
 MAX_ALIASES: Final = 100
-"""Lists that the API shows whole are bounded at intake (DESIGN section 5)."""
+"""Lists that the API shows whole are bounded."""
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,12 +49,15 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
         return next((manifest for manifest in self.manifests if manifest.kind in kinds), None)
 
 
+# Beside what no line may hold, whatever has no shape of its own: two aliases must never look alike.
+_INVISIBLE: Final = r"\u00ad\u061c\u180e\u200b-\u200f\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"
+_UNSEEN: Final = NOT_ON_A_LINE + _INVISIBLE
 Alias = Annotated[
     str,
     Field(
         max_length=200,
-        pattern=r"^[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$",
-        description="1 to 200 characters on one line, without blanks at its ends",
+        pattern=rf"^[^\s{_UNSEEN}](?:[^{_UNSEEN}]*[^\s{_UNSEEN}])?$",
+        description="1 to 200 characters on one line, none of them invisible, without blanks at its ends",
     ),
 ]
 ExternalId = Annotated[Line500, Field(min_length=1, description="1 to 500 characters on one line")]
@@ -91,6 +94,7 @@ def read_bundle(tree: Json, document: str = "") -> Bundle:
     record = Record()
     try:
         record = read_record(tree.get("record", {}), document)
+        raise_if_any(_nothing_to_name(tree, record, document))
     except InvalidInput as error:
         problems.extend(error.problems)
     if problems or not manifests:
@@ -155,6 +159,18 @@ def _unknown_parts(tree: Mapping[str, Json], document: str) -> Iterator[Problem]
                 document=document,
                 remedy=f"the parts are {', '.join(reversed(PARTS))} and record; a single manifest needs its kind",
             )
+
+
+def _nothing_to_name(tree: Mapping[str, Json], record: Record, document: str) -> Iterator[Problem]:
+    """Aliases name the run, or the only manifest; in a bundle of several it would be anybody's guess which."""
+    if record.get("aliases") and "run" not in tree and len(tree.keys() & PARTS.keys()) > 1:
+        yield Problem(
+            code=ErrorCode.INVALID_VALUE,
+            message="the bundle holds several manifests and no run, so these aliases name none of them",
+            path="record.aliases",
+            document=document,
+            remedy="send the manifest that they name in a bundle of its own, or leave them out",
+        )
 
 
 def _empty(document: str) -> Problem:

@@ -115,16 +115,23 @@ def encode_state(recorded: Recorded) -> bytes:
 
 
 def decode_state(stream: str, version: int, event_type: str, state: bytes) -> Recorded:
-    """The recorded fact. A type that this release doesn't know raises :class:`UnknownEventType`."""
+    """The recorded fact.
+
+    Raises :class:`UnknownEventType` for a type that this release doesn't know, :class:`DamagedEvent` for bytes that are
+    none of its type.
+    """
     try:
         decoder = _FACTS[event_type]
     except KeyError:
         raise UnknownEventType(event_type) from None
-    stored = _STATE.decode(state)
-    if isinstance(stored.data, msgspec.Raw):
-        fact = decoder.decode(stored.data)
-    else:
-        fact = Erased(originator=stream, type=event_type, digest=str(stored.erased))
+    try:
+        stored = _STATE.decode(state)
+        if isinstance(stored.data, msgspec.Raw):
+            fact = decoder.decode(stored.data)
+        else:
+            fact = Erased(originator=stream, type=event_type, digest=str(stored.erased))
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DamagedEvent(stream, version) from error
     return Recorded(
         originator_id=stream,
         originator_version=version,
@@ -141,6 +148,13 @@ class UnknownEventType(Exception):
     def __init__(self, event_type: str) -> None:
         super().__init__(f"the log holds events of type {event_type}, which this release doesn't know; upgrade it")
         self.event_type = event_type
+
+
+class DamagedEvent(Exception):
+    """What is stored of an event is not what was written."""
+
+    def __init__(self, stream: str, version: int) -> None:
+        super().__init__(f"the log is damaged: event {version} of {stream} can't be read; restore log.db from a copy")
 
 
 def canonical_event(event: Event) -> bytes:

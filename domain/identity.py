@@ -1,4 +1,4 @@
-"""What makes two records the same: digests and the keys derived from them (DESIGN section 1).
+"""What makes two records the same: digests and the keys derived from them.
 
 A digest is ``"sha256:"`` and the hex SHA-256 of the RFC 8785 form of ``{apiVersion, kind, spec}``; metadata is
 editorial and never part of it.
@@ -16,7 +16,10 @@ API_VERSION: Final = "kernelindex.dev/v1alpha1"
 SHORT_ID_LENGTH: Final = 8
 DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
 DIGEST_PREFIX: Final = re.compile(r"(?:sha256:)?([0-9a-f]{8,64})\Z")
+PINNED: Final = re.compile(r"(.+)@(0|[1-9][0-9]{0,15})\Z", re.DOTALL)
 
+
+_OWN_PREFIX: Final = re.compile(r"(?:source|hardware|manifest|run|artifact|alias|rerun|attestation|issue|runner)/")
 
 _SORTED: Final = msgspec.json.Encoder(order="sorted")
 
@@ -105,7 +108,27 @@ def hex_of(digest: str) -> str:
     return digest.removeprefix("sha256:")
 
 
+def id_that_it_reads_like(alias: str) -> str | None:
+    """Which of this index's own ids an alias could be taken for, None where it is none of them."""
+    if digest_prefix(alias):
+        return "a digest"
+    if _OWN_PREFIX.match(alias):
+        return "an id of another kind of object"
+    return "an id that is pinned to a position" if unpinned(alias) else None
+
+
 def digest_prefix(text: str) -> str | None:
     """``sha256:`` and 8 to 64 hex digits where the text is a digest or a prefix of one, else None."""
     match = DIGEST_PREFIX.match(text)
     return f"sha256:{match[1]}" if match else None
+
+
+def pinned_id(bare: str, position: int) -> str:
+    """The id of something as it stood at a position of the log."""
+    return f"{bare}@{position}"
+
+
+def unpinned(text: str) -> tuple[str, int] | None:
+    """The bare id and the position where the text is a pinned id, else None."""
+    match = PINNED.match(text)
+    return (match[1], int(match[2])) if match else None

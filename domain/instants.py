@@ -21,6 +21,12 @@ def with_seconds(instant: str) -> str:
     return f"{instant[:-1]}:00Z" if len(instant) == len("2026-08-01T12:00Z") else instant
 
 
+def in_microseconds(instant: str) -> str:
+    """The instant as the log writes instants, rounded down to whole microseconds."""
+    whole, _, fraction = with_seconds(instant)[:-1].partition(".")
+    return f"{whole}.{fraction[:6]:0<6}Z"
+
+
 def instant_of_date(date: str) -> str:
     """The first instant of a UTC day given as ``YYYY-MM-DD``."""
     if not DATE.match(date):

@@ -1,4 +1,4 @@
-"""Strict JSON, and the rules that every document tree keeps, whatever syntax it was written in (DESIGN section 1).
+"""Strict JSON, and the rules that every document tree keeps, whatever syntax it was written in .
 
 Python's own parser accepts duplicate keys, NaN, lone surrogates and integers that no other reader holds exactly; each
 of them would let two readers of one record see two records. The usual document is read at little more than the price
@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import Annotated, Any, Final, NoReturn, TypeAlias
@@ -17,6 +18,7 @@ from unicodedata import combining, is_normalized, normalize
 import msgspec
 
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
+from domain.identity import canonical_json
 
 MAX_MARKS: Final = 30
 """Normalising takes the square of the marks on one letter; Unicode's stream-safe text (UAX 15) has at most 30."""
@@ -36,6 +38,9 @@ SHOWN_CHARACTERS: Final = 60
 # int() refuses thousands of digits; a literal of this many is out of range whatever follows.
 _MAX_DIGITS: Final = 400
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_$-]+\Z")
+# Canonical JSON writes whole floats below 1e21 without an exponent. From here on they are padded with zeros, which
+# tells them from integers that somebody counted; below, one can't be told from the other.
+_FIRST_PADDED: Final = 1e17
 _NUMBER_REMEDY: Final = f"keep integers within ±{MAX_INTEGER} and floats finite, or write the value as text"
 
 
@@ -64,7 +69,8 @@ def check_tree(tree: Json, document: str = "") -> None:
     """Refuse what no document may hold, naming the fields, in the order of the document.
 
     :raises InvalidInput: DOCUMENT_TOO_LARGE (nested deeper than 64), NUMBER_OUT_OF_RANGE (an integer of 2^53 or more in
-        magnitude, NaN, an infinity), INVALID_TEXT (half a surrogate pair, text that is not NFC; keys too).
+        magnitude, or a float that reads as one in canonical JSON; NaN, an infinity), INVALID_TEXT (half a surrogate
+        pair, text that is not NFC; keys too).
     """
     raise_if_any(problem.within(document) for problem in islice(_tree_problems(tree), MAX_PROBLEMS))
 
@@ -114,9 +120,15 @@ def duplicate_key(path: Path) -> Problem:
     )
 
 
-def integer_of(literal: str) -> int:
-    """The integer that a decimal literal spells. One with thousands of digits is cut: it is out of range either way."""
-    return int(literal[:_MAX_DIGITS])
+def integer_of(literal: str) -> int | float:
+    """The integer that a decimal literal spells, or the float of which it is the canonical text (1e20's, say).
+
+    One with thousands of digits is cut: it is out of range either way.
+    """
+    number = int(literal[:_MAX_DIGITS])
+    if _FIRST_PADDED <= abs(number) < 1e21 and canonical_json(float(number)) == literal.encode():
+        return float(number)
+    return number
 
 
 def path_text(path: Path) -> str:
@@ -172,11 +184,27 @@ def _object_or_members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Member
     return members if len(members) == len(pairs) else _Members(pairs)
 
 
-def _finite(literal: str) -> float:
+class Rounded(float):
+    """A whole number that a literal with a fraction was rounded to: no integer, wherever one is asked for."""
+
+
+def float_of(literal: str) -> float:
+    """The float that a decimal literal spells, :class:`Rounded` where that alone made it whole."""
     number = float(literal)
-    if math.isinf(number):
+    if number.is_integer() and abs(number) <= MAX_INTEGER and Decimal(literal) != int(number):
+        return Rounded(number)
+    return number
+
+
+def _surely(literal: str) -> float:
+    number = float_of(literal)
+    if not -MAX_INTEGER <= number <= MAX_INTEGER:
         raise _Doubtful
     return number
+
+
+def _reads_as_integer(number: float) -> bool:
+    return MAX_INTEGER < abs(number) < _FIRST_PADDED
 
 
 def _no_constant(_literal: str) -> NoReturn:
@@ -187,10 +215,10 @@ _FAST: Final = JSONDecoder(
     object_pairs_hook=_object,
     # A compiled decoder costs a third of a Python function here, and integers are what manifests have most of.
     parse_int=msgspec.json.Decoder(Annotated[int, msgspec.Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]).decode,
-    parse_float=_finite,
+    parse_float=_surely,
     parse_constant=_no_constant,
 )
-_CAREFUL: Final = JSONDecoder(object_pairs_hook=_object_or_members, parse_int=integer_of)
+_CAREFUL: Final = JSONDecoder(object_pairs_hook=_object_or_members, parse_int=integer_of, parse_float=float_of)
 
 
 def _read_carefully(source: str, document: str) -> Json:
@@ -249,6 +277,8 @@ def _scalar_problem(path: Path, value: Json) -> Problem | None:
         message = f"{shown(value)} is an integer of 2^53 or more in magnitude, which not every reader holds exactly"
     elif isinstance(value, float) and not math.isfinite(value):
         message = "is not a number that a 64-bit float can hold"
+    elif isinstance(value, float) and _reads_as_integer(value):
+        message = f"{int(value)}, as canonical JSON writes it, is an integer of 2^53 or more in magnitude"
     else:
         return None
     return Problem(code=ErrorCode.NUMBER_OUT_OF_RANGE, message=message, path=path_text(path), remedy=_NUMBER_REMEDY)

@@ -1,4 +1,4 @@
-"""What a run measured: exact values, which of them is the primary one, and which way is better (DESIGN section 1).
+"""What a run measured: exact values, which of them is the primary one, and which way is better.
 
 Specs are those of accepted manifests: durations are already integer nanoseconds.
 """

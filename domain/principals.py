@@ -27,8 +27,11 @@ class Principal(msgspec.Struct, frozen=True):
     sources: frozenset[str] | None = frozenset()
 
     def may_write_for(self, source: str) -> bool:
-        """Whether records of that source may come from this principal. Everybody may speak for oneself."""
-        return self.sources is None or source in self.sources or source == self.id
+        """Whether records of that source may come from this principal.
+
+        Being named like a source is no permission: whoever makes keys chooses the names of principals.
+        """
+        return self.sources is None or source in self.sources
 
 
 LOCAL: Final = Principal(id="local", scopes=frozenset(Scope), sources=None)

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import NamedTuple
 
 import msgspec
 
@@ -35,6 +36,22 @@ def counts(db: sqlite3.Connection, runs: Iterable[str], position: int) -> dict[s
     for run, kind, count in db.execute(query, {"runs": json_list(found), "position": position}):
         found[run].append({"type": kind, "count": count})
     return found
+
+
+class Said(NamedTuple):
+    """An attestation and the position at which it was filed, or hidden."""
+
+    since: int
+    doc: Doc
+
+
+def between(db: sqlite3.Connection, run: str, after: int, until: int, most: int) -> list[Said]:
+    """Attestations to a run that were filed or hidden after one position and up to another: the last ones."""
+    query = """SELECT from_position, doc FROM attestations
+      WHERE run = ? AND from_position > ? AND from_position <= ? AND (hidden OR from_position = filed_position)
+      ORDER BY from_position DESC LIMIT ?"""
+    rows = db.execute(query, (run, after, until, most)).fetchall()
+    return [Said(since, msgspec.json.decode(doc)) for since, doc in reversed(rows)]
 
 
 def _filed(db: sqlite3.Connection, event: Event, fact: AttestationFiled) -> None:

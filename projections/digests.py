@@ -1,4 +1,4 @@
-"""Digests of whole tables: equal views have equal digests, however they came to be (DESIGN section 7)."""
+"""Digests of whole tables: equal views have equal digests, however they came to be."""
 
 import sqlite3
 from hashlib import sha256
@@ -12,8 +12,22 @@ OF_THIS_COPY: Final = frozenset({("saves", "recorder_id")})
 
 def view_digests(db: sqlite3.Connection) -> dict[str, str]:
     """``sha256:`` of each table: rows in the order of their primary key, values as JCS, no rowids."""
-    names = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
-    return {name: _digest(db, name) for (name,) in names}
+    return {name: _digest(db, name) for name in _tables(db)}
+
+
+def rows_that_hold(db: sqlite3.Connection) -> dict[str, int]:
+    """How many rows of each table hold now; closed ones are of earlier positions."""
+    counts = {}
+    for name in _tables(db):
+        columns = {column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,))}
+        condition = " WHERE to_position IS NULL" if "to_position" in columns else ""
+        (counts[name],) = db.execute(f"SELECT count(*) FROM {name}{condition}").fetchone()  # noqa: S608 names are the schema's
+    return counts
+
+
+def _tables(db: sqlite3.Connection) -> list[str]:
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    return [name for (name,) in db.execute(query)]
 
 
 def _digest(db: sqlite3.Connection, table: str) -> str:

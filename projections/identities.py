@@ -13,6 +13,7 @@ from domain.events import Event
 from domain.facts import AliasClaimed, Fact, ManifestRegistered, MetadataRevised, RunIngested
 from domain.identity import digest_prefix, is_digest, short_id
 from domain.manifests import Kind, Manifest, stored_manifest
+from projections.bounds import MOST_ENTRIES
 from projections.model import AS_OF, TEMPORAL, Apply, Doc, ReadModel, close, insert, json_list, put
 
 DDL = f"""
@@ -81,13 +82,14 @@ def manifest_texts(db: sqlite3.Connection, digests: Iterable[str], position: int
 
 
 def aliases_of(db: sqlite3.Connection, targets: Iterable[str], position: int) -> dict[str, list[str]]:
-    """The aliases of each of these objects, in the order in which they were claimed."""
+    """The first 100 aliases of each of these objects, in the order in which they were claimed."""
     found: dict[str, list[str]] = {target: [] for target in targets}
     query = """SELECT target, alias FROM aliases
       WHERE target IN (SELECT value FROM json_each(:targets)) AND from_position <= :position ORDER BY from_position"""
     names = {"targets": json_list(found), "position": position}
     for target, alias in db.execute(query, names):
-        found[target].append(alias)
+        if len(found[target]) < MOST_ENTRIES:
+            found[target].append(alias)
     return found
 
 

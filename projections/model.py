@@ -13,6 +13,7 @@ import msgspec
 
 from domain.events import Event
 from domain.facts import Fact
+from projections.bounds import bounded
 
 TEMPORAL: Final = "from_position INTEGER NOT NULL, to_position INTEGER"
 """DDL of the two columns."""
@@ -103,8 +104,8 @@ def lines(facts: Iterable[tuple[str, str]]) -> list[Doc]:
 
 
 def document_text(value: Any) -> str:
-    """A document as a row keeps it: keys sorted, so that equal documents have equal text."""
-    return _ENCODER.encode(value).decode()
+    """A document as a row keeps it: within its bounds, keys sorted, so that equal documents have equal text."""
+    return _ENCODER.encode(bounded(value) if isinstance(value, dict) else value).decode()
 
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")

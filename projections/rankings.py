@@ -67,6 +67,13 @@ def groups(db: sqlite3.Connection, keys: Iterable[str], position: int) -> dict[s
     }
 
 
+def changes(db: sqlite3.Connection, key: str, after: int, until: int) -> list[int]:
+    """The positions after one and up to another at which a group changed."""
+    query = """SELECT from_position FROM rankings
+      WHERE comparison_key = ? AND from_position > ? AND from_position <= ? ORDER BY from_position"""
+    return [position for (position,) in db.execute(query, (key, after, until))]
+
+
 def listing(criteria: Mapping[str, Any]) -> Listing:
     """Groups with at least one ranked run that meet all criteria, largest first."""
     where = tuple(_CRITERIA.get(name, f"{name} = :{name}") for name in criteria)

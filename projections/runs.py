@@ -1,8 +1,8 @@
 """Runs: the records that people cite."""
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,7 +22,7 @@ from domain.manifests import Kind, Manifest, stored_manifest
 from domain.policies.evidence import RerunFacts
 from projections import identities, lifecycles, reruns, saves
 from projections.lifecycles import NOTHING_DECIDED, Lifecycle, lifecycle
-from projections.model import AS_OF, TEMPORAL, ReadModel, insert, json_list, put
+from projections.model import AS_OF, TEMPORAL, Doc, ReadModel, insert, json_list, put
 from projections.operations import is_operation
 from projections.paging import Listing
 from projections.references import resolve
@@ -120,6 +120,28 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
         AND other.comparison_key = one.comparison_key AND other.digest <> one.digest
       WHERE one.digest IN (SELECT value FROM json_each(:digests)) ORDER BY other.recorded_position"""  # noqa: S608
     return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
+
+
+class Version(NamedTuple):
+    """A run's document and the position since which it holds."""
+
+    since: int
+    doc: Doc
+
+
+def versions(db: sqlite3.Connection, digest: str, after: int, until: int) -> list[Version]:
+    """What a run became after one position and up to another, oldest first."""
+    query = """SELECT from_position, doc FROM runs
+      WHERE digest = ? AND from_position > ? AND from_position <= ? ORDER BY from_position"""
+    return [Version(since, msgspec.json.decode(doc)) for since, doc in db.execute(query, (digest, after, until))]
+
+
+def changed_at(db: sqlite3.Connection, digests: Iterable[str], position: int) -> dict[str, str]:
+    """When what is known of each of these runs last changed, as of the position."""
+    query = f"""
+      SELECT digest, (SELECT known_at FROM saves WHERE saves.position >= runs.from_position ORDER BY position LIMIT 1)
+      FROM runs WHERE digest IN (SELECT value FROM json_each(:digests)) AND {AS_OF}"""  # noqa: S608
+    return dict(db.execute(query, {"digests": json_list(digests), "position": position}).fetchall())
 
 
 def refresh(db: sqlite3.Connection, digest: str, position: int) -> None:

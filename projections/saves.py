@@ -68,6 +68,19 @@ def save_at(db: sqlite3.Connection, position: int) -> Save:
     return Save(*row) if row else NOTHING
 
 
+def save_known_at(db: sqlite3.Connection, instant: str) -> Save:
+    """The last save that was known at an instant, given in microseconds as the log writes them."""
+    query = f"{_SAVE} WHERE known_at <= ? ORDER BY known_at DESC, position DESC LIMIT 1"
+    row = db.execute(query, (instant,)).fetchone()
+    return Save(*row) if row else NOTHING
+
+
+def end_of(db: sqlite3.Connection, position: int) -> Save:
+    """The save that an event at the position is part of: since its end the event is shown."""
+    row = db.execute(f"{_SAVE} WHERE position >= ? ORDER BY position LIMIT 1", (position,)).fetchone()
+    return Save(*row)
+
+
 def position_of(db: sqlite3.Connection, recorder_id: int) -> int | None:
     """The position at which the save with this last recorder id ended."""
     row = db.execute("SELECT position FROM saves WHERE recorder_id = ?", (recorder_id,)).fetchone()

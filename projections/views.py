@@ -4,6 +4,7 @@ It is written in whole saves, each with the position in the same transaction. It
 everything. Several processes may write it; whoever comes second finds the work done.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +18,17 @@ from projections.registry import CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
 from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
+STEPS: Final = 50_000  # of SQLite's virtual machine, about a millisecond, after which a query looks up from its work
 T = TypeVar("T")
+
+
+def never() -> bool:
+    """Whoever asks waits for the answer."""
+    return False
+
+
+class Abandoned(asyncio.CancelledError):
+    """Nobody waits for the answer of this query any more."""
 
 
 class _Connection(aiosqlite.Connection):
@@ -81,9 +92,13 @@ class Views:
         """
         return await self._writer.run(lambda db: apply(db, after, committed))
 
-    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query in the reader's thread."""
-        return await self._reader.run(query)
+    async def read(self, query: Callable[[sqlite3.Connection], T], given_up: Callable[[], bool] = never) -> T:
+        """Run a query in the reader's thread.
+
+        Raises :class:`Abandoned` once ``given_up()``, which that thread asks every now and then: an answer that nobody
+        waits for any more must not keep others waiting.
+        """
+        return await self._reader.run(lambda db: _run(db, query, given_up))
 
     def peek(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Run a query here and now: only for point look-ups."""
@@ -94,6 +109,20 @@ class Views:
         self._peeker.close()
         await self._reader.close()
         await self._writer.close()
+
+
+def _run(db: sqlite3.Connection, query: Callable[[sqlite3.Connection], T], given_up: Callable[[], bool]) -> T:
+    if given_up():
+        raise Abandoned
+    db.set_progress_handler(lambda: int(given_up()), STEPS)
+    try:
+        return query(db)
+    except sqlite3.OperationalError:
+        if given_up():
+            raise Abandoned from None
+        raise
+    finally:
+        db.set_progress_handler(None, 0)
 
 
 def path_in(folder: Path, generation: int = 0) -> Path:

@@ -48,4 +48,4 @@ def _described(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None
     put(db, "workloads", "digest", row, event.position)
 
 
-READ_MODEL = ReadModel("workloads", 2, DDL, _described)
+READ_MODEL = ReadModel("workloads", 3, DDL, _described)

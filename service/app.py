@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +12,13 @@ from uuid import uuid4
 import structlog
 
 from domain.commands import OpenLog
+from domain.events import DamagedEvent
 from domain.policies import ADOPTED_FIRST
 from domain.principals import LOCAL
 from projections import saves
 from projections.views import Views, delete, path_in
 from service.data_folder import alone
-from service.event_log import EventLog
+from service.event_log import EventLog, LogUnusable
 from service.follower import Follower
 from service.keys import DailyLimits, KeyStore
 from service.keys.database import KeyDatabase
@@ -71,30 +72,29 @@ async def open_index(
 
     ``follow`` keeps them so, ``level`` is for who only writes and looks at none of them.
     """
-    database = open_keys(settings)
-    with alone(settings.data_dir):
-        log = EventLog(settings.data_dir / "log.db")
-        views = await _views_of(log, settings.data_dir)
-    follower = Follower(log, views)
-    ledger = Ledger(log, follower, now=now, new_id=new_id)
-    keys, daily, rates = KeyStore(database, now=now), DailyLimits(database, now=now), Rates(settings, now=now)
-    index = Index(settings, log, views, follower, ledger, keys, rates, daily, now, new_id)
-    try:
+    async with AsyncExitStack() as opened:
+        database = open_keys(settings)
+        opened.callback(database.close)
+        with alone(settings.data_dir):
+            log = EventLog(settings.data_dir / "log.db")
+            opened.callback(log.close)
+            views = await _views_of(log, settings.data_dir)
+            opened.push_async_callback(views.close)
+        follower = Follower(log, views)
+        opened.push_async_callback(follower.stop)
+        ledger = Ledger(log, follower, now=now, new_id=new_id)
+        keys, daily, rates = KeyStore(database, now=now), DailyLimits(database, now=now), Rates(settings, now=now)
         ledger.record([OpenLog(log_id=new_id(), origin=settings.log_origin, policies=ADOPTED_FIRST)], LOCAL)
         if level:
             await follower.catch_up()
         if follow:
             follower.start()
-        yield index
-    finally:
-        database.close()
-        await follower.stop()
-        await views.close()
-        log.close()
+        yield Index(settings, log, views, follower, ledger, keys, rates, daily, now, new_id)
 
 
 async def _views_of(log: EventLog, folder: Path) -> Views:
     """The views in the folder, or new ones where those are broken or show another log (one restored from a copy)."""
+    views = None
     erasures = await asyncio.to_thread(log.erasures)
     try:
         views = await Views.open(folder, erasures)
@@ -106,6 +106,10 @@ async def _views_of(log: EventLog, folder: Path) -> Views:
         if type(error) is not sqlite3.DatabaseError:
             raise
         delete(path_in(folder, erasures))
+    except (DamagedEvent, LogUnusable):
+        if views:
+            await views.close()
+        raise
     _logger.warning("views rebuilt", reason="they don't belong to this log, or were broken", folder=str(folder))
     return await Views.open(folder, erasures)
 

@@ -43,6 +43,11 @@ class Caller(msgspec.Struct, frozen=True):
         """What limits are counted by: a principal, whichever of its keys it uses, or an address."""
         return f"principal/{self.principal.id}" if self.principal else f"address/{network_of(self.address)}"
 
+    @property
+    def has_key(self) -> bool:
+        """Whether it asks as somebody known: visitors of the demo may write, but read as anybody does."""
+        return self.principal is not None and self.principal.id != ANONYMOUS
+
     def may(self, scope: Scope) -> bool:
         """Whether it holds this scope. For what depends on it before a command can be made; commands ask themselves."""
         return self.principal is not None and scope in self.principal.scopes

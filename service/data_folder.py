@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from domain.errors import NotFound
+
 PRIVATE: Final = 0o600
 
 
@@ -17,6 +19,17 @@ def alone(folder: Path) -> Iterator[None]:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def require_log(folder: Path) -> Path:
+    """The log in the data folder. Raises :class:`NotFound` where there is none: looking makes no index."""
+    path = folder / "log.db"
+    if not path.exists():
+        raise NotFound.because(
+            f"there is no index in {folder}",
+            remedy="import something first, or name its folder in KERNELINDEX_DATA_DIR",
+        )
+    return path
 
 
 def make_private(path: Path) -> None:

@@ -46,6 +46,7 @@ STATUS: Final[Mapping[ErrorCode, HTTPStatus]] = {
     ErrorCode.RUNNER_SUSPENDED: HTTPStatus.FORBIDDEN,
     ErrorCode.BAD_SIGNATURE: HTTPStatus.FORBIDDEN,
     ErrorCode.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    ErrorCode.POSITION_IN_FUTURE: HTTPStatus.NOT_FOUND,
     ErrorCode.GONE: HTTPStatus.GONE,
     ErrorCode.RUN_SUPERSEDED: HTTPStatus.CONFLICT,
     ErrorCode.RUN_RETRACTED: HTTPStatus.CONFLICT,

@@ -6,15 +6,15 @@ by the follower, which numbers events as it reads them.
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from eventsourcing.application import Application
-from eventsourcing.persistence import InfrastructureFactory, IntegrityError, Mapper, StoredEvent
+from eventsourcing.persistence import InfrastructureFactory, IntegrityError, Mapper, PersistenceError, StoredEvent
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteDatastore, SQLiteFactory
 from eventsourcing.utils import Environment
 
@@ -35,8 +35,21 @@ class Request(msgspec.Struct, frozen=True):
     answer: bytes
 
 
+class LogUnusable(Exception):
+    """The database of the log can't be read or written: the disk is full, or the file is damaged."""
+
+
 class AlreadyRecorded(Exception):
     """Somebody else appended to one of these streams, or used this idempotency key, since we looked."""
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the database refuses, in words for who runs the index."""
+    try:
+        yield
+    except PersistenceError as error:
+        raise LogUnusable(f"the log can't be used: {error}") from error
 
 
 _REQUESTS: Final = """CREATE TABLE IF NOT EXISTS requests (
@@ -120,6 +133,11 @@ class _Recorder(SQLiteApplicationRecorder):
         with self.datastore.transaction(commit=False) as c:
             return self._max_notification_id(c) or 0
 
+    def count_events(self) -> int:
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(f"SELECT count(*) FROM {self.events_table_name}")  # noqa: S608
+            return int(c.fetchone()[0])
+
 
 class _Factory(SQLiteFactory):
     application_recorder_class = _Recorder
@@ -140,19 +158,20 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._application = _Log(
-            {
-                "SQLITE_DBNAME": os.fspath(path),
-                "SQLITE_LOCK_TIMEOUT": str(LOCK_TIMEOUT_S),
-                "ORIGINATOR_ID_TYPE": "text",
-            }
-        )
-        # In the library's pool readers queue behind a writer that waits, so readers have a pool of their own.
-        self._reader = _Recorder(
-            SQLiteDatastore(os.fspath(path), lock_timeout=LOCK_TIMEOUT_S, originator_id_type="text")
-        )
-        self._watcher = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._version = self._data_version()
+        with _told():
+            self._application = _Log(
+                {
+                    "SQLITE_DBNAME": os.fspath(path),
+                    "SQLITE_LOCK_TIMEOUT": str(LOCK_TIMEOUT_S),
+                    "ORIGINATOR_ID_TYPE": "text",
+                }
+            )
+            # In the library's pool readers queue behind a writer that waits, so readers have a pool of their own.
+            self._reader = _Recorder(
+                SQLiteDatastore(os.fspath(path), lock_timeout=LOCK_TIMEOUT_S, originator_id_type="text")
+            )
+            self._watcher = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._version = self._data_version()
 
     def append(self, events: Sequence[Recorded], request: Request | None = None) -> int:
         """Append all events and the request, or nothing. Answers the recorder id of the last event (0 for none).
@@ -169,6 +188,8 @@ class EventLog:
             last = self._application.events.put(events, request=request, remains=remains)[-1].notification.id
         except IntegrityError as error:
             raise AlreadyRecorded from error
+        except PersistenceError as error:
+            raise LogUnusable(f"nothing was recorded: {error}") from error
         if remains:
             self._begin_recent_writes_anew()
         return last
@@ -181,7 +202,8 @@ class EventLog:
 
     def at(self, position: int) -> Event | None:
         """The event at a position. Looks through the whole log: for rare questions."""
-        recorder_id = self._reader.select_at(position) if position > 0 else None
+        with _told():
+            recorder_id = self._reader.select_at(position) if position > 0 else None
         found = self.read(recorder_id - 1, 1) if recorder_id else []
         return found[0].at(position) if found else None
 
@@ -197,14 +219,16 @@ class EventLog:
 
     def load(self, streams: Collection[str]) -> Mapping[str, list[Recorded]]:
         """The whole history of each of these streams that has any."""
-        rows = self._reader.select_streams(streams)
+        with _told():
+            rows = self._reader.select_streams(streams)
         return {
             stream: [decode_state(*row) for row in group] for stream, group in groupby(rows, key=lambda row: row[0])
         }
 
     def read(self, after: int, limit: int) -> list[Committed]:
         """At most ``limit`` events with recorder ids above ``after``, in the order in which they were committed."""
-        found = self._reader.select_notifications(after, limit, inclusive_of_start=False)
+        with _told():
+            found = self._reader.select_notifications(after, limit, inclusive_of_start=False)
         return [
             Committed(item.id, decode_state(str(item.originator_id), item.originator_version, item.topic, item.state))
             for item in found
@@ -212,11 +236,17 @@ class EventLog:
 
     def request(self, principal: str, mutation: str, key: str) -> Request | None:
         """What was answered under this idempotency key."""
-        return self._reader.select_request(principal, mutation, key)
+        with _told():
+            return self._reader.select_request(principal, mutation, key)
 
     def latest(self) -> int:
         """The recorder id of the last committed event (0 for none)."""
-        return self._reader.select_latest()
+        with _told():
+            return self._reader.select_latest()
+
+    def length(self) -> int:
+        """How many events are committed: the position of the last one."""
+        return self._reader.count_events()
 
     def changed(self) -> bool:
         """Whether any connection, of this process or another, has committed since the last call. Takes microseconds."""

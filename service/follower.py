@@ -4,13 +4,13 @@ Live, catch-up and replay are one path: read what follows the views' own positio
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import structlog
 
 from domain.errors import Conflict, ErrorCode
-from domain.events import Committed, UnknownEventType
+from domain.events import Committed, DamagedEvent, UnknownEventType
 from domain.facts import EventErased
 from projections import saves
 from projections.saves import Save, UnknownPolicy
@@ -29,15 +29,17 @@ class Follower:
     """Keeps views level with a log.
 
     ``head`` is the save that they reflect; ``failure`` says why it has stopped for good, ``trouble`` why it is trying
-    again.
+    again. Of a log that is not to be followed to its end, ``beyond`` tells the events at which to stop, given position
+    and event.
     """
 
-    def __init__(self, log: EventLog, views: Views) -> None:
+    def __init__(self, log: EventLog, views: Views, *, beyond: Callable[[int, Committed], bool] | None = None) -> None:
         self.log = log
         self.views = views
         self.head: Save = saves.NOTHING
         self.failure: Exception | None = None
         self.trouble: Exception | None = None
+        self._beyond = beyond
         self._advanced = asyncio.Condition()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -112,8 +114,8 @@ class Follower:
         while True:
             try:
                 await self.catch_up()
-            except (UnknownEventType, UnknownPolicy) as failure:
-                # Going on would show answers that this release can't know to be right.
+            except (DamagedEvent, UnknownEventType, UnknownPolicy) as failure:
+                # Going on would show answers that nobody can know to be right.
                 await self._fail(failure)
                 return
             except Exception as trouble:
@@ -144,9 +146,18 @@ class Follower:
         limit = BATCH
         while True:
             found = await asyncio.to_thread(self.log.read, head.recorder_id, limit)
-            end = len(found)
+            end = wanted = self._wanted(head, found)
             while end and not found[end - 1].recorded.cause.ends_save:
                 end -= 1
-            if end or len(found) < limit:
+            if end or wanted < limit:
                 return found[:end]
             limit *= 4
+
+    def _wanted(self, head: Save, found: Sequence[Committed]) -> int:
+        """How many of the events behind a head there are to follow."""
+        if self._beyond is None:
+            return len(found)
+        placed = enumerate(found, head.position + 1)
+        return next(
+            (number for number, (position, one) in enumerate(placed) if self._beyond(position, one)), len(found)
+        )

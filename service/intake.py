@@ -5,8 +5,9 @@ from typing import Final
 
 from domain.bundles import Bundle
 from domain.commands import Command, Ingest
-from domain.errors import ErrorCode, Forbidden, InvalidInput, KernelIndexError
+from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError
 from domain.principals import Principal
+from service.keys import KeyStore
 from service.ledger import Answer, Idempotency, Ledger, Refusal, Result
 
 MAX_ITEMS: Final = 500
@@ -24,6 +25,17 @@ def require_writer(principal: Principal | None) -> Principal:
             " Authorization: Bearer ki_…",
         )
     return principal
+
+
+def require_no_principal(keys: KeyStore, slug: str, writer: Principal) -> None:
+    """Refuse a source that would be named like a principal: the runs of the one would pass for the other's."""
+    if slug != writer.id and keys.is_principal(slug):
+        raise Conflict.because(
+            f"{slug[:100]} is the name of a principal, whose own runs are its source's",
+            code=ErrorCode.SOURCE_NOT_YOURS,
+            path="input.slug",
+            remedy="choose another slug",
+        )
 
 
 def require_key(key: str, path: str) -> str:

@@ -135,7 +135,7 @@ class Ledger:
     def _decide(
         self, commands: Sequence[Command], principal: Principal
     ) -> tuple[list[Fact], tuple[Result, ...], dict[str, int]]:
-        loaded = self._load(commands)
+        loaded = self._load(commands, principal)
         world, facts, results = World(loaded), list[Fact](), list[Result]()
         for command in commands:
             try:
@@ -148,10 +148,11 @@ class Ledger:
                 results.append(decision.outcome)
         return facts, tuple(results), {name: stream.version for name, stream in loaded.items()}
 
-    def _load(self, commands: Sequence[Command]) -> dict[str, Stream]:
+    def _load(self, commands: Sequence[Command], principal: Principal) -> dict[str, Stream]:
         """The streams that the commands ask to see, and those that these lead to."""
         loaded: dict[str, Stream] = {}
-        asked = set[str]().union(*(command.reads() for command in commands))
+        # Runs without a source of their own belong to their principal, which must not be named like somebody's source.
+        asked = {f"source/{principal.id}"}.union(*(command.reads() for command in commands))
         while asked:
             loaded |= dict.fromkeys(asked, EMPTY)
             loaded |= {name: fold(events) for name, events in self._log.load(asked).items()}

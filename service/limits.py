@@ -1,4 +1,4 @@
-"""What one request may ask for (DESIGN section 10), and the validation rule that bounds the shape of a document.
+"""What one request may ask for, and the validation rule that bounds the shape of a document.
 
 Depth, aliases and the size of introspection belong to the document alone, so the rule's verdict can be cached with it;
 cost depends on variables too and is worked out for each request (``service/query_cost.py``). The rule walks every
@@ -6,7 +6,7 @@ definition once, fragments before what spreads them: a bomb of nested fragments 
 expands to. It comes first and ends validation, so that no other rule has to walk what is refused anyway.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final, NamedTuple
@@ -46,6 +46,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of one request; ``body`` is in bytes and ``seconds`` bounds execution.
 
     ``page_size`` and ``list_size`` are what a page and a plain list are taken to hold where the query does not say.
+    ``values`` bounds the JSON values in the variables as ``tokens`` does those in the document, and ``list_items`` each
+    list among them: coercing them takes longer than sending them, and comes before anybody is asked what for.
     """
 
     depth: int = 12
@@ -53,7 +55,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     introspection_cost: int = 150_000  # objects, by INTROSPECTION_LISTS; the standard query comes to 105,274
     aliases: int = 30
     tokens: int = 2_000
+    values: int = 2_000
+    list_items: int = 1_000  # twice what any mutation takes, so that its own answer says how many that is
     cost: int = 1_000
+    count_cost: int = 25  # of a totalCount: it goes through the whole list
     page_size: int = 25
     list_size: int = 10
     json_depth: int = 64
@@ -89,9 +94,18 @@ class Shape(NamedTuple):
 class TooComplex(ValidationAbortedError):
     """A document or request over a limit. Says the number, the limit and what to do."""
 
-    def __init__(self, what: str, number: int, limit: int, remedy: str, operation: OperationDefinitionNode) -> None:
+    def __init__(
+        self,
+        what: str,
+        number: int,
+        limit: int,
+        remedy: str,
+        operation: OperationDefinitionNode,
+        *,
+        subject: str = "The query",
+    ) -> None:
         super().__init__(
-            f"The query {what} {number}; the limit is {limit}",
+            f"{subject} {what} {number}; the limit is {limit}",
             [operation],
             extensions={
                 "code": ErrorCode.QUERY_TOO_COMPLEX,
@@ -188,6 +202,21 @@ def _exceeded_by(operation: OperationDefinitionNode, shape: Shape, limits: Limit
             remedy,
             operation,
         )
+
+
+def size_of(variables: Mapping[str, Any]) -> tuple[int, int]:
+    """How many values the variables hold, and how many the longest list among them."""
+    values = longest = 0
+    waiting: list[Any] = [variables]
+    while waiting:
+        value = waiting.pop()
+        values += 1
+        if isinstance(value, list):
+            longest = max(longest, len(value))
+            waiting.extend(value)
+        elif isinstance(value, Mapping):
+            waiting.extend(value.values())
+    return values - 1, longest
 
 
 @cache

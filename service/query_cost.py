@@ -1,10 +1,11 @@
-"""What a query costs (DESIGN section 10): a scalar 0, an object 1, a list its length times the cost of one item.
+"""What a query costs: a scalar 0, an object 1, a list its length times the cost of one item.
 
 * The length of a list is the ``first`` or ``last`` that was asked for, or how many ``ids``, or where nothing says so
   ``Limits.page_size`` for pages and ``Limits.list_size`` for plain lists.
 * A field that takes ``first`` or ``last`` without being a list, or whose type is named ``…Connection``, is one object,
   and its page size holds for the plain lists directly inside it (``edges``, ``nodes``, ``hits``), multiplied once each.
 * An edge and its node are one object: a page costs the same through ``edges`` as through ``nodes``.
+* A ``totalCount`` costs ``Limits.count_cost``, as reading a page does: it goes through the whole list.
 * Introspection costs nothing; ``service/limits.py`` bounds it. ``@skip`` and ``@include`` are taken to include.
 
 A fragment is walked once, wherever and however often it is spread.
@@ -41,6 +42,7 @@ from graphql.utilities.coerce_input_value import coerce_default_value
 from service.limits import CEILING, Limits
 
 PAGE_ARGUMENTS: Final = ("first", "last")
+COUNT: Final = "totalCount"
 INT_DIGITS: Final = 10  # of the largest GraphQL Int
 DEFAULTS: Final = Limits()
 
@@ -145,7 +147,7 @@ class _Walk:
         definition = parent.fields[name]
         of_type = get_named_type(definition.type)
         if is_leaf_type(of_type) or node.selection_set is None:
-            return Cost()
+            return Cost(self.limits.count_cost) if name == COUNT else Cost()
         inner = self.selections(of_type, node.selection_set)
         length = self.length(definition, node)
         itself = 0 if name == "node" and parent.name.endswith("Edge") else 1

@@ -134,12 +134,12 @@ class Rates:
         return self._buckets.look(self._of(caller), caller.voice)
 
     def _of(self, caller: Caller) -> Rate:
-        return self._with_key if caller.principal else self._keyless
+        return self._with_key if caller.has_key else self._keyless
 
     def _admit(self, rate: Rate, caller: Caller) -> Standing:
         standing = self._buckets.take(rate, caller.voice)
         if standing.wait_us:
-            raise _too_many(standing, with_key=caller.principal is not None)
+            raise _too_many(standing, with_key=caller.has_key)
         return standing
 
 

@@ -1,9 +1,12 @@
 """Settings. Each is an environment variable ``KERNELINDEX_…`` with a safe default."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from service.auth import is_loopback
 
 
 class Settings(BaseSettings):
@@ -49,3 +52,9 @@ class Settings(BaseSettings):
     def public_url(self) -> str:
         """``base_url`` without a slash at its end, or where the server listens."""
         return self.base_url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether ``base_url`` is an address that others than this machine can reach."""
+        host = urlsplit(self.base_url).hostname
+        return host is not None and not is_loopback(host) and not host.endswith(".localhost")

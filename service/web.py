@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -28,7 +29,7 @@ from service.http.cors import cors_middleware
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.negotiation import JSON
-from service.http.records import canonical_run
+from service.http.records import show_run
 from service.pages import static
 from service.pages.graphiql import graphiql
 from service.settings import Settings
@@ -36,6 +37,15 @@ from service.settings import Settings
 WRITER_BODY = 5 * 1024 * 1024
 OPEN_PATHS = ("/healthz", "/readyz", "/metrics", static.PATH.partition("{")[0])
 """Beginnings of paths that take no key and count for no limit."""
+
+
+class AliasConvertor(PathConvertor):
+    """Any id: aliases that other indexes gave may hold slashes."""
+
+    regex = ".+"
+
+
+register_url_convertor("alias", AliasConvertor())
 
 MIN_POSITION = "x-kernelindex-min-position"
 
@@ -54,6 +64,7 @@ class Web:
             extensions_of=lambda context, _cost: extensions_of(context),
             max_body=_max_body,
             admit=self._admit,
+            give_up=Context.give_up,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
@@ -65,8 +76,8 @@ class Web:
         return await handle_ingest(request, self._index.ledger, visit.caller.principal, _max_body)
 
     async def run(self, request: Request) -> Response:
-        """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the canonical record."""
-        return await canonical_run(request, await self._context(request))
+        """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the record and its citations."""
+        return await show_run(request, await self._context(request))
 
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""
@@ -139,8 +150,8 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
             Route("/graphql", _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
-            Route("/runs/{id:str}", _handler("run")),
-            Route("/runs/{id:str}/at/{position:str}", _handler("run")),
+            Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
+            Route("/runs/{id:alias}", _handler("run")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),

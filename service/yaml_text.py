@@ -5,17 +5,19 @@ and floats; everything else is text: ``NO``, ``on``, ``1:10``, ``8_120``, ``0x1F
 are tags of every kind, the core ones too (quoting makes text, plain writing everything else), merge keys, keys that are
 not text, ``%YAML`` other than 1.2, several documents in one stream, and more than 100 aliases, counted as expanded.
 
-Only the scanner and parser of ruamel.yaml are used; its events become our own tree, on a stack of our own, so that
-neither depth nor aliases cost more than the bound that they break.
+Only the scanner and parser of libyaml are used (by PyYAML: a parser in Python takes 30 times as long, while everybody
+else waits); its events become our own tree, on a stack of our own, so that neither depth nor aliases cost more than the
+bound that they break. What YAML 1.1 took for line breaks and 1.2 does not (U+0085, U+2028, U+2029) libyaml would fold
+away, so they may only be written as escapes.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
+from yaml import MarkedYAMLError
+from yaml.cyaml import CParser  # type: ignore[attr-defined]
+from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
     Event,
@@ -25,7 +27,6 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
-from ruamel.yaml.reader import ReaderError
 
 from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.json_text import (
@@ -35,6 +36,7 @@ from domain.json_text import (
     Path,
     check_tree,
     duplicate_key,
+    float_of,
     integer_of,
     path_text,
     shown,
@@ -53,7 +55,10 @@ _CONSTANTS: Final[dict[str, bool | None]] = {
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+\Z")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE: Final = re.compile(r"(?:[-+]?(?:\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN)\Z")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_EXCLUDED: Final = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What libyaml says of nesting that it does not follow, and of an escape such as half a surrogate pair.
+_TOO_DEEP: Final = "exceeded maximum nesting depth"
+_NO_CHARACTER: Final = "found invalid Unicode character escape code"
 
 
 def read_yaml(text: str | bytes, document: str = "") -> Json:
@@ -64,35 +69,45 @@ def read_yaml(text: str | bytes, document: str = "") -> Json:
     """
     source = source_text(text, document)
     try:
-        tree = _Builder(YAML(typ="safe", pure=True).parse(source)).tree()
+        _expect_characters(source)
+        tree = _Builder(_events(source)).tree()
     except InvalidInput as refusal:
         raise refusal.within(document) from None
-    except ReaderError as error:
-        raise InvalidInput.because(
-            f"character {error.position} (U+{error.character:04X}) may not stand in YAML",
-            code=ErrorCode.INVALID_TEXT,
-            document=document,
-            remedy="write it as an escape in double quotes",
-        ) from None
-    except (YAMLError, ValueError, OverflowError, AssertionError) as error:
-        # The library asserts what a document may hold, such as a version that it knows.
-        raise InvalidInput.because(
-            f"is not YAML: {_reason(error)}",
-            code=ErrorCode.MALFORMED_DOCUMENT,
-            document=document,
-            remedy="check the indentation and the quotes there",
-        ) from None
+    except MarkedYAMLError as error:
+        raise InvalidInput(_problem(error).within(document)) from None
     check_tree(tree, document)
     return tree
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, AssertionError):
-        return "its %YAML line names a version other than 1.2"
-    if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
-        mark = error.problem_mark
-        return f"{error.problem} at line {mark.line + 1}, column {mark.column + 1}"
-    return "an escape names no character"
+def _events(source: str) -> Iterator[Event]:
+    parser = CParser(source)
+    try:
+        while (event := parser.get_event()) is not None:
+            yield event
+    finally:
+        parser.dispose()
+
+
+def _expect_characters(source: str) -> None:
+    if found := _EXCLUDED.search(source):
+        line = source.count("\n", 0, found.start()) + 1
+        raise InvalidInput.because(
+            f"line {line}: U+{ord(found[0]):04X} may not stand in YAML",
+            code=ErrorCode.INVALID_TEXT,
+            remedy="write it as an escape in double quotes",
+        )
+
+
+def _problem(error: MarkedYAMLError) -> Problem:
+    if error.problem == _TOO_DEEP:
+        return too_deep()
+    code, reason, remedy = ErrorCode.MALFORMED_DOCUMENT, error.problem, "check the indentation and the quotes there"
+    if reason == _NO_CHARACTER:
+        code, reason = ErrorCode.INVALID_TEXT, "an escape stands for no character"
+        remedy = r"write the character itself, or one beyond U+FFFF as \U and eight digits, not as two halves"
+    mark = error.problem_mark
+    where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    return Problem(code=code, message=f"is not YAML: {reason}{where}", remedy=remedy)
 
 
 class _Node:
@@ -131,7 +146,7 @@ class _Builder:
 
     def tree(self) -> Json:
         for event in self._events:
-            self._line = event.start_mark.line + 1
+            self._line = event.start_mark.line + 1 if event.start_mark else self._line
             self._take(event)
         if self._root is None:
             raise self._refusal("holds no document", "write the fields of a manifest")
@@ -151,7 +166,7 @@ class _Builder:
 
     def _take_node(self, event: Any) -> None:
         if isinstance(event, AliasEvent):
-            self._keep(self._aliased(event.anchor), None)
+            self._keep(self._aliased(event.anchor or ""), None)
             return
         if event.tag is not None:
             raise self._refusal(
@@ -176,9 +191,6 @@ class _Builder:
     def _scalar(self, event: ScalarEvent) -> _Node:
         text: str = event.value
         if not event.implicit[0]:
-            if _SURROGATE.search(text):
-                # Two escapes for the halves of one pair are one character, as in JSON.
-                text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
             return _Node(text, weight=len(text) + 1)
         if text == "<<" and self._expects_key():
             raise self._refusal("merge keys are not part of YAML 1.2", "write the merged fields out")
@@ -241,7 +253,7 @@ def _plain(text: str) -> Json:
     if _INTEGER.match(text):
         return integer_of(text)
     if _FLOAT.match(text):
-        return float(text)
+        return float_of(text)
     if _NOT_FINITE.match(text):
         return float(text.replace(".", ""))
     return text

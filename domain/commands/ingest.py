@@ -8,7 +8,7 @@ import msgspec
 from domain.bundles import Bundle
 from domain.commands.aliases import claims
 from domain.commands.base import Command, Decision
-from domain.commands.permits import require_scope, require_source
+from domain.commands.permits import require_own_name, require_scope, require_source
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
 from domain.facts import Fact, ManifestRegistered, Primary, RunIngested
 from domain.identity import canonical_json
@@ -42,12 +42,13 @@ class Ingest(Command, frozen=True, kw_only=True):
         raise_if_any(mismatched_digests(bundle, self.document))
         known = [world.get(ManifestState, f"manifest/{manifest.digest}") for manifest in bundle.manifests]
         existing = world.get(RunState, f"run/{run.digest}") if run else None
-        if existing and bundle.aliases:
+        if existing and bundle.aliases and existing.actor != principal.id:
             require_source(principal, existing.source, self.document, "record.aliases")
         claimed = tuple(claims(world, bundle.aliases, self.document))
         recorded = tuple(artifact for artifact in bundle.artifacts if not world.get(ArtifactState, artifact.stream))
         facts: list[Fact] = [*_registrations(bundle, known), *claimed, *recorded]
         if run and not existing:
+            require_own_name(world, principal, run, self.document)
             facts.append(_run_ingested(bundle, run, principal, self.document))
         outcome = Ingested(
             run=run.digest if run else None,
@@ -86,7 +87,8 @@ def _run_ingested(bundle: Bundle, run: Manifest, principal: Principal, document:
             document=document,
             remedy="name the run's own sourceNative.source; a run without one belongs to whoever ingests it",
         )
-    require_source(principal, source, document, "run.spec.sourceNative.source" if native else "")
+    if native:
+        require_source(principal, source, document, "run.spec.sourceNative.source")
     primary = primary_measurement(run.spec)
     return RunIngested(
         digest=run.digest,

@@ -4,7 +4,9 @@ A scope says what a key is for; sources and authorship say on which records.
 """
 
 from domain.errors import ErrorCode, Forbidden
+from domain.manifests import Manifest
 from domain.principals import Principal, Scope
+from domain.streams import SourceState, World
 
 
 def require_scope(principal: Principal, *scopes: Scope) -> None:
@@ -25,6 +27,22 @@ def require_source(principal: Principal, slug: str, document: str = "", path: st
             path=path,
             document=document,
             remedy="use a key that lists this source, or ask an administrator for one",
+        )
+
+
+def require_own_name(world: World, principal: Principal, run: Manifest, document: str = "") -> None:
+    """Refuse a run that would belong to its principal where that is the name of a source which is somebody else's.
+
+    ``world`` must hold the stream of the source that is named like the principal.
+    """
+    taken = world.get(SourceState, f"source/{principal.id}") is not None
+    if taken and "sourceNative" not in run.spec and not principal.may_write_for(principal.id):
+        raise Forbidden.because(
+            f"a run without sourceNative belongs to whoever sends it, but {principal.id} is the name of a source",
+            code=ErrorCode.SOURCE_NOT_YOURS,
+            path="run.spec.sourceNative",
+            document=document,
+            remedy="ask an administrator for a key of another principal, or for one that lists this source",
         )
 
 

@@ -1,4 +1,4 @@
-"""The lines of a record's page: what each part of it states, as key and value (DESIGN section 5, display rules).
+"""The lines of a record's page: what each part of it states, as key and value.
 
 Keys are the manifests' own field names. Values keep the manifests' vocabulary; numbers are exact, a boolean reads
 ``yes`` or ``no``, and what a manifest does not state has no line.

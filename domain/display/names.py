@@ -1,4 +1,4 @@
-"""Names as people read them (DESIGN section 5, display rules)."""
+"""Names as people read them."""
 
 import re
 import unicodedata

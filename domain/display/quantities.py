@@ -1,4 +1,4 @@
-"""Values as people read them (DESIGN section 5, display rules). Half up, on exact decimals."""
+"""Values as people read them. Half up, on exact decimals."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal

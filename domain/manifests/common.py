@@ -21,7 +21,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from domain.durations import DURATION_PATTERN, duration_ns
-from domain.json_text import MAX_INTEGER, shown
+from domain.json_text import MAX_INTEGER, Rounded, shown
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -32,7 +32,8 @@ STRICT: Final = ConfigDict(extra="forbid", strict=True)
 _STEP: Final = 64
 
 # Control characters, and the ones that reorder the text after them (U+202A to U+202E, U+2066 to U+2069).
-LINE_PATTERN: Final = r"^[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
+NOT_ON_A_LINE: Final = r"\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069"
+LINE_PATTERN: Final = f"^[^{NOT_ON_A_LINE}]*$"
 PROSE_PATTERN: Final = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
 _ON_ONE_LINE: Final = "text on one line, without control or direction-changing characters"
 _PROSE: Final = "text, without control characters but line breaks and tabs, and without direction-changing ones"
@@ -46,6 +47,8 @@ _TIME: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?"
 
 
 def _whole(value: Any) -> Any:
+    if type(value) is Rounded:
+        raise ValueError(f"is not whole, and rounds to {int(value)}: write it with at most 15 digits")
     # To JSON Schema 1.0 is an integer, and RFC 8785 writes both alike.
     return int(value) if type(value) is float and value.is_integer() else value
 

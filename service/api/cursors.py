@@ -25,11 +25,12 @@ class PageCursor(msgspec.Struct, frozen=True, array_like=True):
 
 class _LogCursor(msgspec.Struct, frozen=True, array_like=True):
     log_id: str
-    position: int
+    position: Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
 
 
 _PAGE: Final = msgspec.json.Decoder(PageCursor)
 _LOG: Final = msgspec.json.Decoder(_LogCursor)
+FROM_A_STAMP: Final = "take one from a stamp of this index"
 
 
 def fingerprint(log_id: str, field: str, arguments: Any) -> str:
@@ -53,13 +54,26 @@ def decode(text: str, listing: str, head: int, path: str) -> PageCursor:
     if cursor.listing != listing:
         raise invalid("was given for another list, filter or order", path)
     if cursor.position > head:
-        raise invalid("is from a position that this log has not reached", path)
+        raise invalid("is from a later position than the one that is shown", path)
     return cursor
 
 
 def log_cursor(log_id: str, position: int) -> str:
     """The place in the log, as clients get it."""
     return _opaque(msgspec.json.encode(_LogCursor(log_id, position)))
+
+
+def log_position(text: str, log_id: str, path: str) -> int:
+    """The position that a log cursor stands for. Raises :class:`InvalidInput` where it is none of this log."""
+    try:
+        cursor = _LOG.decode(_bytes(text))
+    except (ValueError, msgspec.DecodeError):
+        raise invalid("is not a cursor of this index", path, FROM_A_STAMP) from None
+    if log_cursor(cursor.log_id, cursor.position) != text:
+        raise invalid("is not a cursor of this index", path, FROM_A_STAMP)
+    if cursor.log_id != log_id:
+        raise invalid("is a place in another log", path, FROM_A_STAMP)
+    return cursor.position
 
 
 def _opaque(data: bytes) -> str:
@@ -70,8 +84,6 @@ def _bytes(text: str) -> bytes:
     return urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4))
 
 
-def invalid(message: str, path: str) -> InvalidInput:
+def invalid(message: str, path: str, remedy: str = "begin again without it, or take one from a page") -> InvalidInput:
     """The error about a cursor that is of no use here."""
-    return InvalidInput.because(
-        message, code=ErrorCode.INVALID_CURSOR, path=path, remedy="begin again without it, or take one from a page"
-    )
+    return InvalidInput.because(message, code=ErrorCode.INVALID_CURSOR, path=path, remedy=remedy)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from domain.display.names import slugify
 from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
-from domain.identity import is_digest
+from domain.identity import is_digest, unpinned
 from domain.instants import instant_key
 from domain.json_text import shown
 from domain.manifests import Kind
@@ -31,8 +31,18 @@ NAMED: Final[Mapping[str, str]] = {
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}\Z")
 
 
+def meant(snapshot: Snapshot, text: str, path: str) -> tuple[Snapshot, str]:
+    """Where an id is to be looked up, and the bare id: a pinned one in the snapshot that it names, wherever it stands.
+
+    Raises ``POSITION_IN_FUTURE`` where the log has not come so far.
+    """
+    pin = unpinned(text)
+    return (snapshot.pinned_at(pin[1], path), pin[0]) if pin else (snapshot, text)
+
+
 async def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path: str = "id") -> str | None:
     """The digest that an id means among objects of these kinds, or None. An ambiguous prefix is refused."""
+    snapshot, text = meant(snapshot, text, path)
     found = [match for match in await snapshot.matches(text, kinds) if match.kind in kinds]
     if len(found) > 1:
         raise _ambiguous(text, path, found)
@@ -60,6 +70,7 @@ async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
 
     A whole digest of what is not registered passes: runs may refer to it all the same.
     """
+    snapshot, text = meant(snapshot, text, path)
     digest = await resolve_id(snapshot, text, kinds, path)
     if digest is None and is_digest(text) and not await snapshot.matches(text, EVERYTHING):
         return text
@@ -82,6 +93,7 @@ def bare_id(kind: str, text: str, path: str | None = None) -> str:
 
 async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
     """The document that an id means among manifests of these kinds."""
+    snapshot, text = meant(snapshot, text, "id")
     digest = await resolve_id(snapshot, text, kinds)
     table = KINDS[next(iter(kinds))]
     return await snapshot.document(table, digest) if digest else None
@@ -89,6 +101,7 @@ async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> 
 
 async def node(snapshot: Snapshot, text: str) -> Doc | None:
     """The document of any node by its id."""
+    snapshot, text = meant(snapshot, text, "id")
     kind, _, slug = text.partition("/")
     if kind == "source" and slug:
         source = await snapshot.source(slug)

@@ -4,6 +4,7 @@ from typing import Final
 
 from strawberry.schema.config import StrawberryConfig
 
+from domain.principals import Scope
 from service.api.context import Context
 from service.api.mutations import Mutation
 from service.api.reads import Query
@@ -50,14 +51,20 @@ NODES: Final = (
 )
 
 COST_WITH_KEY: Final = 5_000
+VALUES_TO_INGEST: Final = 60_000
+"""500 bundles with all their parts and 100 aliases each."""
 
 
 def _max_cost(context: Context) -> int:
-    return COST_WITH_KEY if context.principal else LIMITS.cost
+    return COST_WITH_KEY if context.caller.has_key else LIMITS.cost
+
+
+def _max_values(context: Context) -> int:
+    return VALUES_TO_INGEST if context.caller.may(Scope.INGEST) else LIMITS.values
 
 
 LIMITS: Final = Limits()
-DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost)
+DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost, max_values=_max_values)
 
 schema: Final = QuietSchema(
     query=Query,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
 
+from domain.identity import pinned_id
 from projections import attestations, erasures, identities, runs
 from projections.erasures import Erasure
 from projections.identities import Match
@@ -17,7 +18,7 @@ from projections.model import Doc, documents
 from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
-from projections.views import Views
+from projections.views import Views, never
 from service.api.standings import Standings
 
 ON_LOOP: Final = 8
@@ -51,20 +52,38 @@ KEYS: Final[Mapping[str, str]] = {
 
 
 class Snapshot:
-    """The index as of one position. Made for one operation: what was read once is not read again."""
+    """The index as of one position. Made for one operation: what was read once is not read again.
 
-    def __init__(self, views: Views, standings: Standings, save: Save, log_id: str, base_url: str) -> None:
+    In a pinned one ids name the position, so that clients which keep things by their ids keep its reading apart from
+    others. ``pinned_at`` gives the one of another position; its second argument is the path of what asks, for errors.
+    """
+
+    def __init__(
+        self,
+        views: Views,
+        standings: Standings,
+        save: Save,
+        log_id: str,
+        base_url: str,
+        *,
+        pinned: bool,
+        pinned_at: Callable[[int, str], "Snapshot"],
+        given_up: Callable[[], bool] = never,
+    ) -> None:
         self.position = save.position
         self.known_at = save.known_at
         self.log_id = log_id
         self.base_url = base_url
+        self.pinned = pinned
+        self.pinned_at = pinned_at
         self._views = views
         self._standings = standings
+        self._given_up = given_up
         self._loaders: dict[str, Loader] = {}
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
-        return await self._views.read(query)
+        return await self._views.read(query, self._given_up)
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""
@@ -91,6 +110,14 @@ class Snapshot:
     async def duplicates(self, digest: str) -> list[str]:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
+
+    async def changed_at(self, digest: str) -> str:
+        """When what is known of a run last changed."""
+
+        def query(db: sqlite3.Connection, digests: list[str]) -> Mapping[str, str]:
+            return runs.changed_at(db, digests, self.position)
+
+        return str(await self._loader("changes", query).load(digest))
 
     async def attestation_counts(self, digest: str) -> list[Doc]:
         """How many voices attest to a run, by type."""
@@ -135,8 +162,10 @@ class Snapshot:
         return erasure
 
     def adopt(self, doc: Doc) -> Doc:
-        """Mark a document as read in this snapshot."""
+        """Mark a document, fresh from the views, as read in this snapshot."""
         doc["@"] = self
+        if self.pinned and "id" in doc:
+            doc["id"] = pinned_id(doc["id"], self.position)
         return doc
 
     def _loader(self, name: str, query: Query) -> Loader:
@@ -151,7 +180,7 @@ class Snapshot:
         return loader
 
     async def _run(self, query: Callable[[sqlite3.Connection], Any], size: int) -> Any:
-        return self._views.peek(query) if size <= ON_LOOP else await self._views.read(query)
+        return self._views.peek(query) if size <= ON_LOOP else await self.read(query)
 
     def _documents_of(self, table: str) -> Query:
         def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
@@ -173,5 +202,5 @@ class Snapshot:
         return found
 
     async def _load_standings(self, keys: list[str]) -> list[Standing | None]:
-        found = await self._standings.of(keys, self.position)
+        found = await self._standings.of(keys, self.position, self._given_up)
         return [found.get(key) for key in keys]

@@ -1,12 +1,12 @@
 """Ranked groups, kept: a group is ranked once per change, whoever asks and however often."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from projections import rankings
 from projections.rankings import Group, Standing
-from projections.views import Views
+from projections.views import Views, never
 
 MAX_RUNS: Final = 200_000
 """Of ranked runs kept in memory; about 100 MB when full."""
@@ -28,13 +28,13 @@ class Standings:
         self._kept: OrderedDict[_Key, Standing] = OrderedDict()
         self._runs = 0
 
-    async def of(self, keys: Iterable[str], position: int) -> dict[str, Standing]:
+    async def of(self, keys: Iterable[str], position: int, given_up: Callable[[], bool] = never) -> dict[str, Standing]:
         """The standings of these groups as of a position; at most one statement finds what changed, one ranks it."""
         groups = self._views.peek(lambda db: rankings.groups(db, keys, position))
         missing = [group for group in groups.values() if self._key(group) not in self._kept]
         found = {key: self._recalled(group) for key, group in groups.items() if self._key(group) in self._kept}
         if missing:
-            ranked = await self._views.read(lambda db: rankings.rank(db, missing, position))
+            ranked = await self._views.read(lambda db: rankings.rank(db, missing, position), given_up)
             for standing in ranked.values():
                 self._keep(standing)
             found |= ranked

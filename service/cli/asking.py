@@ -4,12 +4,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from domain.errors import ErrorCode, InvalidInput, NotFound
+from domain.errors import ErrorCode, InvalidInput
 from domain.json_text import read_json
 from service.api.execute import execute
 from service.api.schema import schema as graphql_schema
 from service.app import open_index
 from service.cli.output import print_json, quiet_logs
+from service.data_folder import require_log
 from service.settings import Settings
 
 
@@ -38,11 +39,7 @@ async def query(
     if not text.strip():
         raise InvalidInput.because("the query is empty", remedy="write one: '{ stamp { position } }'")
     settings, given = Settings(), _variables(variables)
-    if not (settings.data_dir / "log.db").exists():
-        raise NotFound.because(
-            f"there is no index in {settings.data_dir}",
-            remedy="import something first, or name its folder in KERNELINDEX_DATA_DIR",
-        )
+    require_log(settings.data_dir)
     async with open_index(settings) as index:
         response = await execute(index, text, given, operation)
     print_json(response, pretty=not json)

@@ -1,8 +1,10 @@
 """``kernelindex demo``."""
 
 import asyncio
+import sys
 from hashlib import sha256
 from pathlib import Path
+from shlex import join, quote
 
 from domain.facts import SourceImported
 from service.app import Index, open_index
@@ -64,5 +66,14 @@ Open      {url}/graphql
 A run     {url}/runs/{FIRST_RUN}
 From here curl -s {url}/graphql -H 'Content-Type: application/json' -d '{{"query": "{QUERY}"}}'
 To paste  {QUERY}
+Cite it   {_cite_command(settings)}
 
 The data is in {settings.data_dir}. Ctrl-C stops the demo."""
+
+
+def _cite_command(settings: Settings) -> str:
+    """A command that cites the first run of this very index, wherever it is pasted."""
+    given = {"KERNELINDEX_DATA_DIR": str(settings.data_dir.absolute()), "KERNELINDEX_BASE_URL": settings.public_url}
+    beside = Path(sys.executable).with_name("kernelindex")
+    command = [str(beside) if beside.exists() else "kernelindex", "cite", FIRST_RUN[:8], "--format", "bibtex"]
+    return " ".join([*(f"{name}={quote(value)}" for name, value in given.items()), join(command)])

@@ -5,8 +5,9 @@ import sqlite3
 from pydantic import ValidationError
 
 from domain.errors import KernelIndexError
-from domain.events import UnknownEventType
+from domain.events import DamagedEvent, UnknownEventType
 from projections.saves import UnknownPolicy
+from service.event_log import LogUnusable
 from service.settings import Settings
 
 
@@ -15,7 +16,7 @@ def lines_of(error: Exception) -> list[str]:
     match error:
         case KernelIndexError():
             return [f"error: {problem}" for problem in error.problems]
-        case UnknownEventType() | UnknownPolicy():
+        case DamagedEvent() | LogUnusable() | UnknownEventType() | UnknownPolicy():
             return [f"error: {error}"]
         case ValidationError() if error.title == Settings.__name__:
             return [_setting(detail["loc"], detail["msg"]) for detail in error.errors()]

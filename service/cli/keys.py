@@ -14,8 +14,10 @@ from domain.errors import InvalidInput
 from domain.principals import Scope
 from service.app import open_keys, utc_now
 from service.cli.output import print_json
+from service.event_log import EventLog
 from service.keys import Key, KeyStore
 from service.settings import Settings
+from service.sources.known import KNOWN
 
 app = App(
     name="keys",
@@ -52,13 +54,16 @@ def create(
     """Make a key and print it, this once."""
     if all_sources and source:
         raise InvalidInput.because("all sources and some are given", path="source", remedy="give one or the other")
+    if principal is None:
+        principal = f"p-{secrets.token_hex(4)}"
     with _store() as keys:
         key, text = keys.create(
-            principal=principal or f"p-{secrets.token_hex(4)}",
+            principal=principal,
             name=name,
             scopes=set(scope),
             sources=None if all_sources else source,
             expires_at=expiry(expires, utc_now()),
+            registered=_registered(principal),
         )
     if json:
         print_json({"key": text, **_shown(key)})
@@ -126,6 +131,17 @@ def _store() -> Iterator[KeyStore]:
         yield KeyStore(database, now=utc_now)
     finally:
         database.close()
+
+
+def _registered(slug: str) -> set[str]:
+    """The slug, where the log or this release knows a source of that name."""
+    path = Settings().data_dir / "log.db"
+    found = slug in KNOWN
+    if path.exists():
+        log = EventLog(path)
+        found = found or bool(log.load([f"source/{slug}"]))
+        log.close()
+    return {slug} if found else set()
 
 
 def _shown(key: Key) -> dict[str, Any]:

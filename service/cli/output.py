@@ -15,6 +15,7 @@ from rich.table import Table
 
 from service.importing.report import Report
 
+MOST_NEW_RUNS: Final = 10
 MOST_REFUSALS: Final = 20
 
 
@@ -48,7 +49,15 @@ def print_report(report: Report) -> None:
         console.print(f"Not imported, because they follow from the runs: {listed}.")
     if report.metadata_differs:
         console.print(f"Known with another title or description, which stands: {report.metadata_differs:,}.")
+    _print_new_runs(console, report)
     _print_refusals(console, report)
+
+
+def _print_new_runs(console: Console, report: Report) -> None:
+    for digest in report.new_runs[:MOST_NEW_RUNS]:
+        console.print(f"new run: {digest}", markup=False)
+    if len(report.new_runs) > MOST_NEW_RUNS:
+        console.print(f"… and {len(report.new_runs) - MOST_NEW_RUNS:,} more, which --json lists")
 
 
 def _print_refusals(console: Console, report: Report) -> None:

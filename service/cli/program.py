@@ -18,7 +18,9 @@ app.command("service.cli.importing:import_files", name="import", help="Import ca
 app.command("service.cli.serving:serve", name="serve", help="Serve the index over HTTP.")
 app.command("service.cli.demo:demo", name="demo", help="Import the sample and serve it, for trying things out.")
 app.command("service.cli.asking:query", name="query", help="Run a GraphQL query on the index, here in this process.")
+app.command("service.cli.citing:cite", name="cite", help="Print citations of runs.")
 app.command("service.cli.asking:schema", name="schema", help="Print the GraphQL schema.")
+app.command("service.cli.replaying:replay_until", name="replay", help="Show the log as it stood at a moment.")
 app.command("service.cli.pushing:push", name="push", help="Send bundles to a running index.")
 app.command("service.cli.keys:app", name="keys", help="Make, list and revoke API keys.")
 app.command(

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from domain.errors import ErrorCode, InvalidInput
 from service.app import open_index
+from service.http.protocol import BoundedProtocol
 from service.logs import configure_logs
 from service.settings import Settings
 from service.web import create_app
@@ -72,6 +73,7 @@ def run(app: Starlette, listener: socket.socket, greeting: str, trusted_proxies:
     configure_logs()
     config = uvicorn.Config(
         app,
+        http=BoundedProtocol,
         log_level="warning",
         access_log=False,
         lifespan="on",

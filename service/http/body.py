@@ -1,6 +1,8 @@
 """Request bodies: read within a limit, and decoded as the JSON that GraphQL over HTTP means."""
 
+import asyncio
 import json
+from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final, NoReturn
 
@@ -9,6 +11,7 @@ from starlette.requests import Request
 from domain.errors import ErrorCode
 from service.errors_out import Refused, refused
 
+BODY_TIMEOUT_S: Final = 120.0  # 5 MiB by a poor line
 INTEGER_DIGITS: Final = 309  # of the largest double; more can be no number of GraphQL's
 
 
@@ -18,8 +21,8 @@ class BodyTooLarge(Refused):
     default_code = ErrorCode.BODY_TOO_LARGE
 
 
-async def read_body(request: Request, limit: int) -> bytes:
-    """The whole body, at most ``limit`` bytes of it.
+async def read_body(request: Request, limit: int, seconds: float = BODY_TIMEOUT_S) -> bytes:
+    """The whole body, at most ``limit`` bytes of it, which must come within so many seconds.
 
     A declared length is believed before anything is read, and what arrives is counted all the same. Raises
     :class:`BodyTooLarge`, or :class:`Refused` for a length that is no number; a client that leaves raises Starlette's
@@ -31,10 +34,20 @@ async def read_body(request: Request, limit: int) -> bytes:
     if len(declared.lstrip("0")) > len(str(limit)) or int(declared) > limit:
         raise _too_large(limit)
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise _too_large(limit)
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > limit:
+                    raise _too_large(limit)
+    except TimeoutError:
+        raise refused(
+            ErrorCode.BAD_REQUEST,
+            f"The body did not come within {seconds:g} seconds",
+            remedy="send it in several requests",
+            status=HTTPStatus.REQUEST_TIMEOUT,
+            headers={"Connection": "close"},
+        ) from None
     return bytes(body)
 
 

@@ -1,4 +1,4 @@
-"""Reads are open to browsers everywhere (DESIGN section 10).
+"""Reads are open to browsers everywhere.
 
 The headers are the same whoever asks. Starlette's middleware adds them only where there is an ``Origin``, and then
 varies by it: a shared cache would hold every answer once per origin, and one that ignores ``Vary`` hands a script the

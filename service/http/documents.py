@@ -16,18 +16,21 @@ from graphql import (
     OperationDefinitionNode,
     parse,
     specified_rules,
+    validate,
 )
 from strawberry import Schema
 from strawberry.extensions import SchemaExtension
-from strawberry.schema.schema import validate_document
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 from strawberry.types.execution import ExecutionResult, StreamExecutionResult
 
 from domain.errors import ErrorCode, KernelIndexError
 from service.errors_out import MAX_MESSAGE, document_error, execution_error, foreseen, refused
-from service.limits import Limits, TooComplex, limits_rule
+from service.limits import Limits, TooComplex, limits_rule, size_of
 from service.query_cost import cost_operation, length_of
 
 TOKEN_BYTES: Final = 640  # what a token takes with its node when parsed, as measured
+MAX_ERRORS: Final = 10  # of a document: each may quote all of it and search the schema for what was meant
 KEPT_COSTS: Final = 64  # per document: one for each combination of page sizes
 
 
@@ -103,7 +106,7 @@ def _count_tokens(document: DocumentNode) -> int:
 class Documents:
     """The query texts of one schema: the ones used last stay prepared, bounded in number and in bytes.
 
-    ``max_cost`` gives the limit on cost for a context, ``limits.cost`` where it is not given.
+    ``max_cost`` and ``max_values`` give those limits for a context; by default they are those of ``limits``.
     """
 
     def __init__(
@@ -111,12 +114,14 @@ class Documents:
         limits: Limits,
         *,
         max_cost: Callable[[Any], int] | None = None,
+        max_values: Callable[[Any], int] | None = None,
         entries: int = 1_000,
         max_bytes: int = 32 * 1024 * 1024,
     ) -> None:
         self.limits = limits
         self.max_cost = max_cost or (lambda _context: limits.cost)
-        self.rules = (limits_rule(limits), *specified_rules)
+        self.max_values = max_values or (lambda _context: limits.values)
+        self.rules = (limits_rule(limits), *specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
         self.entries = entries
         self.max_bytes = max_bytes
         self.bytes = 0
@@ -135,7 +140,7 @@ class Documents:
             document = parse(text, max_tokens=self.limits.tokens)
         except GraphQLError as error:
             raise DocumentRejected([error], None) from None
-        if errors := validate_document(core, document, self.rules):
+        if errors := validate(core, document, self.rules, max_errors=MAX_ERRORS):
             raise DocumentRejected(errors, document)
         prepared = Prepared(text, document, core, self.limits)
         self._keep(prepared)
@@ -153,6 +158,17 @@ class Documents:
         if cost > (limit := self.max_cost(context)):
             remedy = "ask for smaller pages or fewer nested lists, and follow the cursors"
             raise TooComplex("costs", cost, limit, remedy, operation)
+
+    def check_variables(self, variables: Mapping[str, Any], context: Any, operation: OperationDefinitionNode) -> None:
+        """Raises :class:`TooComplex` where the variables hold more than this context may send."""
+        values, longest = size_of(variables)
+        for what, number, limit in (
+            ("hold a list of", longest, self.limits.list_items),
+            ("hold values:", values, self.max_values(context)),
+        ):
+            if number > limit:
+                remedy = "send it in several requests, or bundles to /ingest"
+                raise TooComplex(what, number, limit, remedy, operation, subject="The variables")
 
     def __call__(self) -> SchemaExtension:
         """The extension for one operation, as Strawberry asks for it."""
@@ -186,6 +202,7 @@ class _PreparedDocument(SchemaExtension):
                 operation = self._prepared.operation(context._provided_operation_name)  # noqa: SLF001 - else it guesses
                 cost = self._prepared.cost(operation, context.variables or {})
                 self._documents.check_cost(cost, context.context, operation)
+                self._documents.check_variables(context.variables or {}, context.context, operation)
             except TooComplex as error:
                 self._errors = [error]
             except KernelIndexError as error:

@@ -47,6 +47,7 @@ class GraphQLEndpoint:
     * ``extensions_of(context, cost)`` gives ``extensions`` of the response, once the operation has run.
     * ``max_body(request)`` gives the most bytes that the request may send, before any are read.
     * ``admit(request, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
+    * ``give_up(context)`` is told when time has run out, so that what still works for the operation can end.
     * ``execute`` may take the place of the schema's own execution.
     * ``page`` answers a browser that opens the path.
     * ``seconds`` bounds execution, ``documents.limits.seconds`` where it is not given.
@@ -63,6 +64,7 @@ class GraphQLEndpoint:
         extensions_of: Callable[[Any, Cost], dict[str, Any] | Awaitable[dict[str, Any]]] | None = None,
         max_body: Callable[[Request], int | Awaitable[int]] | None = None,
         admit: Callable[[Request, OperationDefinitionNode], None] | None = None,
+        give_up: Callable[[Any], None] | None = None,
         execute: Execute | None = None,
         page: ASGIApp | None = None,
         seconds: float | None = None,
@@ -79,6 +81,7 @@ class GraphQLEndpoint:
         self.extensions_of = extensions_of or (lambda _context, _cost: {})
         self.max_body = max_body or (lambda _request: self.limits.body)
         self.admit = admit or (lambda _request, _operation: None)
+        self.give_up = give_up or (lambda _context: None)
         self.execute = execute or self._execute
         self.page = page
         self.seconds = documents.limits.seconds if seconds is None else seconds
@@ -121,6 +124,7 @@ class GraphQLEndpoint:
         cost = Cost(prepared.cost(operation, parameters.variables), self.documents.max_cost(context))
         try:
             self.documents.check_cost(cost.requested, context, operation)
+            self.documents.check_variables(parameters.variables, context, operation)
         except TooComplex as error:
             body = only_errors(error) | {"extensions": {"cost": cost}}
             return Answer(body, HTTPStatus.BAD_REQUEST, lenient=True)
@@ -128,6 +132,7 @@ class GraphQLEndpoint:
             async with asyncio.timeout(self.seconds):
                 result = await self.execute(prepared, operation, parameters.variables, context)
         except TimeoutError:
+            self.give_up(context)
             raise _timeout(operation, self.seconds) from None
         extensions = await _settled(self.extensions_of(context, cost))
         return answer_of(result, {**extensions, "cost": cost})

@@ -15,13 +15,13 @@ from domain.principals import Principal
 from service.documents import read_document
 from service.errors_out import refused
 from service.http.body import read_body
-from service.http.negotiation import media_type
+from service.http.parameters import expect_plain
 from service.intake import Item, ingest, require_batch, require_key, require_writer
 from service.ledger import Idempotency, Ledger, Refusal, Result
 
-JSON_TYPES = frozenset({"application/json"})
-YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
-LINES_TYPES = frozenset({"application/jsonl", "application/x-ndjson"})
+JSON_TYPES = ("application/json",)
+YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
+LINES_TYPES = ("application/jsonl", "application/x-ndjson")
 
 
 async def handle_ingest(
@@ -37,13 +37,11 @@ async def handle_ingest(
             remedy="send one of 1 to 128 characters, new for each new request, the same for a retry",
         )
     require_key(key, "Idempotency-Key")
-    kind, _ = media_type(request.headers.get("content-type", ""))
-    if kind not in JSON_TYPES | YAML_TYPES | LINES_TYPES:
-        raise refused(
-            ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-            f"{kind[:100] or 'no content type'} is not taken here",
-            remedy="send application/json or application/yaml for one bundle, application/jsonl for one a line",
-        )
+    kind = expect_plain(
+        request.headers,
+        (*JSON_TYPES, *YAML_TYPES, *LINES_TYPES),
+        "send application/json or application/yaml for one bundle, application/jsonl for one a line, in UTF-8 as it is",
+    )
     body = await read_body(request, max_body(request))
     texts = _texts(body, kind)
     require_batch(texts, "body")

@@ -1,6 +1,6 @@
 """What a GraphQL request says: the query, which operation of it, and its variables, from a body or from a URL."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -8,7 +8,7 @@ import msgspec
 from starlette.datastructures import Headers
 
 from domain.errors import ErrorCode
-from service.errors_out import Refused, refused
+from service.errors_out import refused
 from service.http.body import decode_json
 from service.http.negotiation import JSON, media_type
 
@@ -26,22 +26,22 @@ class Parameters(msgspec.Struct, frozen=True):
 
 def expect_json(headers: Headers) -> None:
     """Raise :class:`Refused` (415) unless the body is plain JSON in UTF-8."""
+    expect_plain(headers, (JSON,), f"send it as Content-Type: {JSON}, uncompressed")
+
+
+def expect_plain(headers: Headers, accepted: Collection[str], remedy: str) -> str:
+    """The media type of the body. Raises :class:`Refused` (415) unless it is one of these, in UTF-8, as it is."""
     sent, parameters = media_type(headers.get("content-type", ""))
-    if sent != JSON:
-        raise _unsupported(f"The body is {sent[:100] or 'of no declared media type'}")
-    if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
-        raise _unsupported("The body is not declared to be UTF-8")
-    if headers.get("content-encoding", "identity").lower() != "identity":
-        raise _unsupported("The body is compressed")
-
-
-def _unsupported(message: str) -> Refused:
-    return refused(
-        ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-        message,
-        remedy=f"send it as Content-Type: {JSON}, uncompressed",
-        headers={"Accept": JSON},
-    )
+    message = ""
+    if sent not in accepted:
+        message = f"The body is {sent[:100] or 'of no declared media type'}"
+    elif parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        message = "The body is not declared to be UTF-8"
+    elif headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+        message = "The body is compressed"
+    if message:
+        raise refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE, message, remedy=remedy, headers={"Accept": ", ".join(accepted)})
+    return sent
 
 
 def from_body(body: bytes, max_depth: int) -> Parameters:

@@ -43,6 +43,7 @@ class Report(msgspec.Struct, rename="camel", dict=True):
     """What became of all files.
 
     ``metadata_differs`` counts records that are known with another title or description; the first one stands.
+    ``new_runs`` are the digests of the runs that were new.
     """
 
     dry_run: bool = False
@@ -50,6 +51,7 @@ class Report(msgspec.Struct, rename="camel", dict=True):
     counts: dict[str, Count] = msgspec.field(default_factory=dict)
     derived: dict[str, int] = msgspec.field(default_factory=dict)
     metadata_differs: int = 0
+    new_runs: list[str] = msgspec.field(default_factory=list)
     refused: list[Rejected] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -76,6 +78,8 @@ class Report(msgspec.Struct, rename="camel", dict=True):
         new = result.created if isinstance(result, Done) else self._settle_parts(item, result)
         self._count(item.kind).add(new=new)
         file.total.add(new=new)
+        if new and item.kind == RUNS:
+            self.new_runs.append(item.digest)
         if item.source:
             count = file.sources.setdefault(item.source, Count())
             if item.kind == RUNS:

@@ -87,11 +87,17 @@ class KeyStore:
         scopes: Collection[Scope],
         sources: Iterable[str] | None = (),
         expires_at: datetime | None = None,
+        registered: Collection[str] = (),
     ) -> tuple[Key, str]:
-        """Make a key; answers it and its text, which is nowhere to be had again. Raises :class:`InvalidInput`."""
+        """Make a key; answers it and its text, which is nowhere to be had again. Raises :class:`InvalidInput`.
+
+        A principal must not be named like a source that is not its own: its runs would pass for that source's. Those
+        that this store doesn't know of are ``registered``.
+        """
         now = self._now()
         listed = None if sources is None else tuple(sorted(set(sources)))
         _check(principal, name, scopes, listed or ())
+        self._check_names(principal, listed, registered)
         if expires_at is not None and expires_at <= now:
             raise InvalidInput.because(
                 f"{timestamp(expires_at)} is not in the future", path="expires", remedy="choose a later expiry"
@@ -153,6 +159,27 @@ class KeyStore:
         """Why a key that was taken is not taken any more: for streams, which outlive the check at their beginning."""
         key = self._find(key_id)
         return key.denial(self._now()) if key else Denial.UNKNOWN
+
+    def is_principal(self, slug: str) -> bool:
+        """Whether a key was ever made for a principal of this name, or it is the index itself."""
+        known = self._database.look("SELECT 1 FROM keys WHERE principal = ? LIMIT 1", slug)
+        return slug in (LOCAL.id, ANONYMOUS) or bool(known)
+
+    def _check_names(self, principal: str, sources: Collection[str] | None, registered: Collection[str]) -> None:
+        others = [key for key in self.listed() if key.principal != principal]
+        taken = {*registered, *(slug for key in others for slug in key.sources or ())}
+        if sources is not None and principal in taken - {*sources}:
+            raise InvalidInput.because(
+                f"{principal} is the name of a source",
+                path="principal",
+                remedy=f"choose another, or give it --source {principal} if it speaks for that source",
+            )
+        if named := {*(sources or ())} & {key.principal for key in others}:
+            raise InvalidInput.because(
+                f"{min(named)} is the name of another principal",
+                path="source",
+                remedy="its runs without sourceNative belong to a source of that name; choose another slug",
+            )
 
     def _find(self, key_id: str) -> Key | None:
         rows = self._database.look(f"SELECT {_FIELDS} FROM keys WHERE id = ?", key_id)  # noqa: S608 columns of ours

@@ -1,12 +1,14 @@
 """Bundles as people write them: every problem located, nothing guessed."""
 
+import json
 from typing import Any
 
 import pytest
 
 from domain.bundles import MAX_ALIASES, read_bundle
 from domain.errors import ErrorCode, InvalidInput, Problem
-from tests.examples import API_VERSION, PROJECT, run
+from domain.manifests import Manifest
+from tests.examples import API_VERSION, OPERATION, PROJECT, run
 
 RUN: Any = {"apiVersion": API_VERSION, "kind": "BenchmarkRun", "metadata": {"name": "r"}, "spec": run().spec}
 
@@ -47,6 +49,12 @@ def test_an_empty_bundle_is_refused() -> None:
         ({"aliases": ["x"] * (MAX_ALIASES + 1)}, "record.aliases"),
         ({"aliases": [""]}, "record.aliases[0]"),
         ({"aliases": [" padded"]}, "record.aliases[0]"),
+        ({"aliases": ["fine", "abc\u202ecba"]}, "record.aliases[1]"),
+        ({"aliases": ["\u2067abc"]}, "record.aliases[0]"),
+        ({"aliases": ["ab\u200bc"]}, "record.aliases[0]"),
+        ({"aliases": ["ab\x9fc"]}, "record.aliases[0]"),
+        ({"aliases": ["ab\u2028c"]}, "record.aliases[0]"),
+        ({"aliases": ["abc\ufeff"]}, "record.aliases[0]"),
         ({"publishedOn": "2026-13-01"}, "record.publishedOn"),
         ({"publishedOn": "24.08.2026"}, "record.publishedOn"),
         ({"publishedAt": "2026-08-24T00:00:00"}, "record.publishedAt"),
@@ -67,3 +75,23 @@ def test_aliases_name_the_run() -> None:
     read = read_bundle({"run": RUN, "record": {"aliases": ["old"]}})
     assert read.run
     assert read.aliases == (("old", read.run.digest),)
+
+
+@pytest.mark.parametrize("alias", ["x", "äöü µs 核心", "flashinfer/gemm 5", "a" * 200])
+def test_an_alias_is_a_line_in_any_script(alias: str) -> None:
+    assert read_bundle({"run": RUN, "record": {"aliases": [alias]}}).aliases[0][0] == alias
+
+
+def test_aliases_of_several_manifests_without_a_run_name_none_of_them() -> None:
+    """They were dropped without a word."""
+    manifests = {"project": tree_of(PROJECT), "operation": tree_of(OPERATION)}
+    [problem] = problems({**manifests, "record": {"aliases": ["old"]}})
+    assert (problem.code, problem.path) == (ErrorCode.INVALID_VALUE, "record.aliases")
+    assert read_bundle({"project": manifests["project"], "record": {"aliases": ["old"]}}).aliases == (
+        ("old", PROJECT.digest),
+    )
+
+
+def tree_of(manifest: Manifest) -> Any:
+    """A manifest as it is written."""
+    return json.loads(manifest.canonical)

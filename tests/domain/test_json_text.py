@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import ErrorCode, InvalidInput, Problem
-from domain.json_text import MAX_BYTES, MAX_PROBLEMS, Json, check_tree, path_text, read_json, shown
+from domain.identity import canonical_json
+from domain.json_text import MAX_BYTES, MAX_PROBLEMS, Json, Rounded, check_tree, path_text, read_json, shown
 
 
 def refusal(text: str | bytes) -> tuple[Problem, ...]:
@@ -75,7 +76,13 @@ def test_every_duplicate_and_every_bad_number_is_reported_in_the_order_of_the_do
         "-1e999",
         "9007199254740992",
         "-9007199254740992",
+        "9007199254740992.0",
+        "9.5e15",
+        "1e16",
+        "99999999999999984",
+        "100000000000000001",
         "18446744073709551616",
+        "1000000000000000000000",
         "1" * 5000,
         "-" + "9" * 100_000,
         "1" + "0" * 400 + ".0",
@@ -93,16 +100,37 @@ def test_a_number_that_no_reader_holds_exactly_is_refused(literal: str) -> None:
         ("9007199254740991", 9007199254740991),
         ("-9007199254740991", -9007199254740991),
         ("1e20", 1e20),
+        ("100000000000000000000", 1e20),
+        ("-100000000000000000", -1e17),
+        ("18446744073709552000", 2.0**64),
+        ("999999999999999900000", 999999999999999900000.0),
         ("-0", 0),
         ("1.7976931348623157e308", 1.7976931348623157e308),
         ("5e-324", 5e-324),
-        ("1e-999", 0.0),
         ("0.1234567890123456789012345678901234567890", 0.12345678901234568),
     ],
 )
 def test_numbers_within_range_are_read_exactly(literal: str, value: float) -> None:
     read = read_json(literal)
     assert (read, type(read)) == (value, type(value))
+
+
+@pytest.mark.parametrize("literal", ["1e-999", "8119.99999999999999999", "-0.99999999999999999"])
+def test_a_fraction_that_a_float_rounds_to_an_integer_is_none(literal: str) -> None:
+    read = read_json(f"[{literal}]")
+    assert read == [float(literal)]
+    assert isinstance(read, list)
+    assert type(read[0]) is Rounded
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_the_canonical_text_of_a_number_reads_back_or_the_number_is_refused(number: float) -> None:
+    try:
+        read = read_json(repr(number))
+    except InvalidInput:
+        assert 2**53 <= abs(number) < 1e17
+    else:
+        assert canonical_json(read_json(canonical_json(read))) == canonical_json(read)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +250,7 @@ TREES: st.SearchStrategy[Json] = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(2**53) + 1, 2**53 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not 2**53 <= abs(number) < 1e17)
     | NFC,
     lambda inner: st.lists(inner) | st.dictionaries(NFC, inner),
     max_leaves=20,

@@ -189,12 +189,37 @@ class TestWriting:
         query = "query ($id: ID!) { run(id: $id) { source { slug } } }"
         assert (await asked(client, query, id=made["digest"])).json()["data"]["run"]["source"]["slug"] == "heron"
 
+    async def test_no_source_is_registered_under_the_name_of_a_principal(
+        self, served: tuple[Site, httpx.AsyncClient]
+    ) -> None:
+        """Runs that the principal sends for itself would pass for that source's."""
+        on, client = served
+        on.key(Scope.INGEST)
+        _, admin = on.key(Scope.ADMIN, principal="stork")
+        mutation = """mutation ($slug: String!) {
+          registerSource(input: {slug: $slug, name: "A board", kind: "leaderboard", idempotencyKey: "k"}) {
+            __typename ... on UserError { code path }
+          }
+        }"""
+        for slug in ("heron", "local", "anonymous"):
+            refused = (await asked(client, mutation, admin, slug=slug)).json()["data"]["registerSource"]
+            assert refused == {"__typename": "Conflict", "code": "SOURCE_NOT_YOURS", "path": "input.slug"}
+        taken = (await asked(client, mutation, admin, slug="heron-board")).json()["data"]["registerSource"]
+        assert taken["__typename"] == "RegisterSourceSuccess"
+
 
 class TestTheDemo:
     @pytest.fixture
     async def demo(self, tmp_path: Path) -> AsyncIterator[tuple[Site, httpx.AsyncClient]]:
         async with site(tmp_path, demo=True) as served:
             yield served
+
+    async def test_shows_the_limits_of_a_reader_without_a_key(self, demo: tuple[Site, httpx.AsyncClient]) -> None:
+        """What works here must not be refused by a public index."""
+        _, client = demo
+        answer = (await asked(client, "{ rateLimit { limit } }")).json()
+        assert answer["extensions"]["cost"]["limit"] == 1_000
+        assert answer["data"]["rateLimit"]["limit"] == 600
 
     async def test_takes_writes_without_a_key_on_this_machine(self, demo: tuple[Site, httpx.AsyncClient]) -> None:
         _, client = demo
@@ -260,7 +285,7 @@ def test_headers_that_are_no_names_are_not_at_home(host: str, origin: str | None
 
 
 class TestBodies:
-    """DESIGN section 10: 256 KiB, and 5 MiB where the key may ingest."""
+    """256 KiB, and 5 MiB where the key may ingest."""
 
     @staticmethod
     async def post(client: httpx.AsyncClient, path: str, size: int, headers: dict[str, str]) -> int:

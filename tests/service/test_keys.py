@@ -16,8 +16,11 @@ import pytest
 from cyclopts import App
 
 from domain.errors import InvalidInput, KernelIndexError, NotFound, RateLimited
+from domain.events import Cause, Recorded
+from domain.facts import SourceRegistered
 from domain.principals import Principal, Scope
 from service.cli import keys as command_line
+from service.event_log import EventLog
 from service.keys import ATTESTATIONS, ISSUES, DailyLimits, Denial, Key, KeyStore
 from service.keys.database import KeyDatabase
 from tests.examples import START
@@ -388,3 +391,30 @@ class TestDailyLimits:
         first = daily.take(ISSUES, "192.0.2.77", "k")
         clock.forward(days=1)
         assert daily.take(ISSUES, "192.0.2.77", "k").voice != first.voice
+
+
+class TestANameOfASource:
+    """A run without sourceNative belongs to the source that is named as its principal."""
+
+    def test_is_none_for_a_principal_that_may_not_write_for_it(self, keys: KeyStore) -> None:
+        make(keys, sources=["tern-board"])
+        for given in ({"principal": "tern-board"}, {"principal": "stork-board", "registered": {"stork-board"}}):
+            with pytest.raises(InvalidInput, match="is the name of a source"):
+                make(keys, **given)
+        make(keys, principal="stork-board", registered={"stork-board"}, sources=["stork-board"])
+
+    def test_is_none_where_another_principal_has_it(self, keys: KeyStore) -> None:
+        make(keys, principal="tern")
+        with pytest.raises(InvalidInput, match="tern is the name of another principal"):
+            make(keys, sources=["tern"])
+        make(keys, principal="tern", sources=["tern"])
+
+    def test_is_known_to_the_command_line_from_the_log(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KERNELINDEX_DATA_DIR", str(tmp_path))
+        log = EventLog(tmp_path / "log.db")
+        fact = SourceRegistered(slug="tern-board", name="Tern Board", kind="leaderboard")
+        log.append([Recorded(fact.stream, 1, "2026-08-01T00:00:00.000000Z", "local", Cause("r", 1, 1), fact)])
+        log.close()
+        for principal in ("tern-board", "sol-execbench"):
+            with pytest.raises(InvalidInput, match="is the name of a source"):
+                command_line.create(name="x", scope=[Scope.INGEST], principal=principal)

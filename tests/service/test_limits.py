@@ -217,7 +217,8 @@ class TestCost:
             ("{runs(first: 0){nodes{name}}}", 1),
             ("{runs(first: -5){nodes{name}}}", 1),
             ("{runs(first: 3, last: 9){nodes{name}}}", 10),
-            ("{runs(first: 5){totalCount}}", 1),
+            ("{runs(first: 5){totalCount}}", 26),
+            ("{runs(first: 10){nodes{runs{totalCount}}}}", 1 + 10 * (1 + 1 + 25)),
             ("{runs(first: 5){pageInfo{hasNextPage}}}", 2),
             # the schema's own default page
             ("{entries{nodes{name}}}", 51),
@@ -349,6 +350,7 @@ class Counting:
 
     def __call__(self, source: Any, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
         if is_leaf_type(get_named_type(info.return_type)):
+            self.objects += self.limits.count_cost if info.field_name == "totalCount" else 0
             return ["x"] if "[" in str(info.return_type) else 1
         length = self.length(source, info, arguments)
         number = length if "[" in str(info.return_type) else 1

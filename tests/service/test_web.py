@@ -145,6 +145,10 @@ class TestIngest:
             ("application/json", {"Idempotency-Key": ""}, 400, "INVALID_VALUE"),
             ("application/json", {"Idempotency-Key": "x" * 129}, 400, "INVALID_VALUE"),
             ("text/plain", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/json; charset=utf-16", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/yaml; charset=latin-1", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/json", {"Content-Encoding": "gzip"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+            ("application/jsonl", {"Content-Encoding": "zstd"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
             ("application/x-www-form-urlencoded", {}, 415, "UNSUPPORTED_MEDIA_TYPE"),
         ],
     )
@@ -210,9 +214,11 @@ class TestWithoutLeaveToWrite:
 class TestRecords:
     @pytest.fixture(autouse=True)
     async def _ingested(self, client: httpx.AsyncClient) -> None:
-        await post(client, tree_of(bundle()) | {"record": {"aliases": ["x"]}})
+        await post(client, tree_of(bundle()) | {"record": {"aliases": ["x", "tern/runs/7"]}})
 
-    @pytest.mark.parametrize("id_", [hex_of(run_of().digest), run_of().digest, run_of().digest[7:15], "x"])
+    @pytest.mark.parametrize(
+        "id_", [hex_of(run_of().digest), run_of().digest, run_of().digest[7:15], "x", "tern/runs/7", "tern%2Fruns%2F7"]
+    )
     async def test_the_bytes_hash_to_the_digest(self, client: httpx.AsyncClient, id_: str) -> None:
         response = await client.get(f"/runs/{id_}")
 
@@ -243,17 +249,36 @@ class TestRecords:
         assert (run["permalink"], run["pinnedPermalink"]) == (f"{HERE}{path}", f"{HERE}{path}/at/{head}")
 
         assert (await client.get(f"{path}/at/{head}")).content == (await client.get(path)).content
+        assert (await client.get(f"/runs/tern/runs/7/at/{head}")).content == (await client.get(path)).content
         # The run came in the save that ends at the head: before that there was none.
         before = await client.get(f"{path}/at/{run['position'] - 1}")
         assert (before.status_code, code_of(before)) == (404, "NOT_FOUND")
 
-    @pytest.mark.parametrize("position", ["0", "-1", "x", "1.5", "007", "1000000", "9" * 30, "9" * 5000, "²"])
+    @pytest.mark.parametrize("position", ["0", "-1", "x", "1.5", "007", "9" * 30, "9" * 5000, "²"])
     async def test_a_position_that_is_none_is_an_error_never_the_latest(
         self, client: httpx.AsyncClient, position: str
     ) -> None:
         response = await client.get(f"/runs/{hex_of(run_of().digest)}/at/{position}")
 
         assert (response.status_code, code_of(response)) == (404, "NOT_FOUND")
+
+    async def test_one_that_the_log_has_not_reached_says_so(self, client: httpx.AsyncClient) -> None:
+        await post(client, tree_of(bundle()))
+        hex_ = hex_of(run_of().digest)
+
+        for path in (f"/runs/{hex_}/at/1000000", f"/runs/{hex_}@1000000"):
+            response = await client.get(path)
+            assert (response.status_code, code_of(response)) == (404, "POSITION_IN_FUTURE"), path
+
+    async def test_a_pinned_id_resolves_as_the_pinned_path_does(self, client: httpx.AsyncClient) -> None:
+        await post(client, tree_of(bundle()))
+        run = (await data(client, "{ runs { nodes { position } } stamp { position } }"))["runs"]["nodes"][0]
+        hex_ = hex_of(run_of().digest)
+
+        for position in (run["position"] - 1, run["position"]):
+            pinned, path = [await client.get(f"/runs/{hex_}{form}{position}") for form in ("@", "/at/")]
+            assert (pinned.status_code, pinned.content) == (path.status_code, path.content)
+            assert pinned.status_code == (200 if position == run["position"] else 404)
 
     @pytest.mark.parametrize("id_", ["0" * 64, "nothing", hex_of(PROJECT.digest), "x" * 3000, "%00"])
     async def test_what_is_no_run_is_not_found(self, client: httpx.AsyncClient, id_: str) -> None:

@@ -4,11 +4,10 @@ from typing import Annotated, Any
 
 import strawberry
 
-from domain.errors import ErrorCode, KernelIndexError
+from domain.errors import KernelIndexError
 from projections.model import Doc
 from service.api.types.base import Documented, Told, picked
-
-strawberry.enum(ErrorCode, description="Every code that an error can have. A released code never changes its meaning.")
+from service.api.types.enums import ErrorCode
 
 
 @strawberry.type(description="One thing that is wrong, where it is, and what would be right.")

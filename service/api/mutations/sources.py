@@ -13,6 +13,7 @@ from service.api.mutations.writing import Ask, written
 from service.api.scalars import URL
 from service.api.types.base import Root, loaded, snapshot_of
 from service.api.types.catalogue import Source
+from service.intake import require_no_principal, require_writer
 
 
 @strawberry.input(description="A source to register, or whose terms to revise.")
@@ -24,7 +25,8 @@ class RegisterSourceInput:
     policy: str | None = strawberry.field(default=None, description="Its terms, as a JSON object.")
     idempotency_key: str = idempotency_key()
 
-    async def command(self, _: Context) -> RegisterSource:
+    async def command(self, context: Context) -> RegisterSource:
+        require_no_principal(context.index.keys, self.slug, require_writer(context.principal))
         return read_source(slug=self.slug, name=self.name, kind=self.kind, homepage=self.homepage, policy=self.policy)
 
 

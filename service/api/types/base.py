@@ -69,8 +69,14 @@ class Told:
 class Node(Told):
     id: strawberry.ID = picked(
         "A digest, a comparison key, or `source/`, `hardware/`, `rerun/`, `runner/`, `attestation/` or `issue/` and a"
-        " name."
+        " name; of what is read as of an earlier moment, that and `@<position>`."
     )
+
+
+@strawberry.type(description="A list that is too long to be shown whole.")
+class CutList:
+    path: str = picked("The field, such as `axes` or `cases[3].axes`.")
+    count: int = picked("How many entries it has; the first 100 are shown.")
 
 
 @strawberry.interface(description="What is registered as a manifest. Its id is the digest of what makes it itself.")
@@ -80,9 +86,14 @@ class Registered(Node):
     title: str = picked("The title that its registrant gave it; editorial, not part of its identity.")
     description: str | None = picked("What its registrant wrote about it; editorial.")
 
-    @loaded(list[str], "Other names, for ever: the ids that other indexes gave it, upstream names.")
+    @loaded(list[str], "Other names, for ever: ids that other indexes gave it, upstream names. The first 100.")
     async def aliases(self, root: Root) -> list[str]:
         return await snapshot_of(root).aliases(root["digest"])
+
+    @loaded(list[CutList], "Its lists of more than 100 entries, of which the first 100 are shown; `manifest` has all.")
+    async def cut_lists(self, root: Root) -> list[Doc]:
+        cut: list[Doc] = root.get("cutLists", [])
+        return cut
 
     @loaded(str, "The whole manifest, as canonical JSON text (RFC 8785), metadata included.")
     async def manifest(self, root: Root) -> str:

@@ -91,7 +91,7 @@ async def connection(
     size = arguments.size()
     after, before = arguments.cursors(binding, snapshot.position, len(listing.order))
     if cursor := after or before:
-        snapshot = await snapshot_at(cursor.position)
+        snapshot = await paged(snapshot, cursor, snapshot_at, "after" if after else "before")
     window = Window(
         size=size,
         backward=arguments.last is not None,
@@ -107,6 +107,15 @@ async def connection(
         "position": snapshot.position,
         "@count": lambda: snapshot.read(lambda db: paging.count(db, listing, snapshot.position)),
     }
+
+
+async def paged(snapshot: Snapshot, cursor: PageCursor, snapshot_at: SnapshotAt, path: str) -> Snapshot:
+    """The snapshot in which the paging of a cursor began. Under a position that the reader names it must be that."""
+    if cursor.position == snapshot.position:
+        return snapshot
+    if snapshot.pinned:
+        raise cursors.invalid("is from another position than the one that is asked for", path)
+    return await snapshot_at(cursor.position)
 
 
 def connection_document(rows: list[tuple[str, Any]], *, has_next: bool, has_previous: bool) -> Doc:

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.errors import ErrorCode
 from domain.facts import (
     AttestationType,
     DisputeCause,
@@ -14,6 +15,7 @@ from domain.facts import (
 )
 from domain.manifests import Kind
 from domain.policies.evidence import EvidenceLevel
+from service.citations import CitationFormat, WarningCode
 
 
 @strawberry.enum(description="What the harness said of a run.")
@@ -94,14 +96,22 @@ strawberry.enum(IssueCategory, description="What is wrong with a record.")
 strawberry.enum(IssueOutcome, description="What an issue ended in.")
 strawberry.enum(RerunOutcome, description="What a rerun says of the claim. It is computed, never declared.")
 strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
+strawberry.enum(
+    CitationFormat,
+    description="The formats of citations. `TEXT` is a sentence that loses nothing, or an entry in a style.",
+)
+strawberry.enum(ErrorCode, description="Every code that an error can have. A released code never changes its meaning.")
+strawberry.enum(WarningCode, name="CitationWarningCode", description="Why a citation deserves a second look.")
 strawberry.enum(Kind, name="ManifestKind", description="The kinds of manifests.")
 
 __all__ = [
     "ArtifactRole",
     "AttestationType",
     "AxisRole",
+    "CitationFormat",
     "DisputeCause",
     "DisputeOutcome",
+    "ErrorCode",
     "EvidenceLevel",
     "IssueCategory",
     "IssueOutcome",
@@ -113,4 +123,5 @@ __all__ = [
     "RerunState",
     "RunOrder",
     "RunStatus",
+    "WarningCode",
 ]

@@ -16,7 +16,7 @@ from service.api.scalars import Decimal, Digest
 from service.api.snapshot import Snapshot
 from service.api.types.base import Documented, Node, Root, loaded, picked, snapshot_of
 from service.api.types.catalogue import Environment, Hardware, Operation, Protocol, Workload, optional_document
-from service.api.types.connections import Connection, PageArguments, connection_document
+from service.api.types.connections import Connection, PageArguments, connection_document, paged
 from service.api.types.enums import Profile
 from service.api.types.parts import ComparisonParts
 from service.api.types.runs import Run
@@ -100,7 +100,7 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
     size = arguments.size()
     after, before = arguments.cursors(binding, snapshot.position)
     if cursor := after or before:
-        snapshot = await context.snapshot_at(cursor.position)
+        snapshot = await paged(snapshot, cursor, context.snapshot_at, "after" if after else "before")
     standing = await snapshot.standing(key)
     if standing is None:
         raise cursors.invalid("is from a time when no run of this group was ranked", "after" if after else "before")

@@ -1,7 +1,7 @@
 """Runs: the records that people cite."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import strawberry
 from strawberry.types import Info
@@ -9,8 +9,9 @@ from strawberry.types import Info
 from domain.identity import hex_of
 from projections.model import Doc
 from projections.rankings import Standing
+from service.api import citing
 from service.api.context import Context
-from service.api.scalars import URL, DateTime, Digest, Position
+from service.api.scalars import URL, Date, DateTime, Digest, Position
 from service.api.stamps import AccessStamp, stamp
 from service.api.types.base import Documented, Fact, LazyRun, Registered, Root, loaded, picked, snapshot_of
 from service.api.types.catalogue import (
@@ -23,7 +24,8 @@ from service.api.types.catalogue import (
     Workload,
     optional_document,
 )
-from service.api.types.enums import Profile, RunStatus
+from service.api.types.citations import ACCESSED_ON, STYLE, Citation
+from service.api.types.enums import CitationFormat, Profile, RunStatus
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
 from service.api.types.run_lists import RunLists
 
@@ -85,6 +87,17 @@ class Run(RunLists, Documented, Registered):
     @loaded(AccessStamp, "When and as of which position this was read.")
     async def stamp(self, root: Root, info: Info[Context, Any]) -> Doc:
         return stamp(snapshot_of(root), info.context.accessed_at)
+
+    @loaded(Citation, "The run as it is cited: as of the position at which it is read.")
+    async def citation(
+        self,
+        root: Root,
+        info: Info[Context, Any],
+        format: Annotated[CitationFormat, strawberry.argument(description="In which format.")] = CitationFormat.TEXT,  # noqa: A002 the schema's name
+        style: Annotated[str | None, strawberry.argument(description=STYLE)] = None,
+        accessed_on: Annotated[Date | None, strawberry.argument(description=ACCESSED_ON)] = None,
+    ) -> Doc:
+        return await citing.citation(root, info.context, format, style, accessed_on)
 
     @loaded(RunRanking, "Where it stands in its group.")
     async def ranking(self, root: Root) -> Doc:

@@ -8,7 +8,7 @@ import pytest
 from domain.bundles import Bundle, bundle_of
 from domain.commands import Ingest
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError
-from domain.facts import AliasClaimed, ArtifactRecorded, Fact, ManifestRegistered, RunIngested
+from domain.facts import AliasClaimed, ArtifactRecorded, Fact, ManifestRegistered, RunIngested, SourceRegistered
 from domain.outcomes import Ingested
 from domain.principals import LOCAL, Principal, Scope
 from domain.streams import EMPTY, Stream, World
@@ -222,3 +222,51 @@ def test_an_artifact_is_recorded_once() -> None:
     facts, _ = decided(given)
     assert artifact in facts
     assert decided(given, *facts)[0] == ()
+
+
+TERN_BOARD = SourceRegistered(slug="tern-board", name="Tern Board", kind="leaderboard")
+
+
+def test_being_named_like_a_source_is_no_permission_to_write_for_it() -> None:
+    namesake = Principal("tern-board", scopes=frozenset({Scope.INGEST}))
+    assert refused(bundle(**TERN), by=namesake).problems[0].code is ErrorCode.SOURCE_NOT_YOURS
+
+
+def test_a_run_of_its_own_is_not_taken_from_who_is_named_like_somebody_s_source() -> None:
+    """It would be shown as that source's."""
+    namesake = Principal("tern-board", scopes=frozenset({Scope.INGEST}))
+    problem = refused(bundle(), TERN_BOARD, by=namesake).problems[0]
+    assert (problem.code, problem.path) == (ErrorCode.SOURCE_NOT_YOURS, "run.spec.sourceNative")
+    its_own = Principal("tern-board", scopes=frozenset({Scope.INGEST}), sources=frozenset({"tern-board"}))
+    assert only_run(decided(bundle(), TERN_BOARD, by=its_own)[0]).source == "tern-board"
+
+
+def test_who_sent_a_run_in_may_name_it_anew() -> None:
+    facts = decided(bundle(), by=heron())[0]
+    streams: dict[str, Stream] = {}
+    for fact in facts:
+        streams[fact.stream] = streams.get(fact.stream, EMPTY).then(fact, "heron")
+    named = msgspec.structs.replace(bundle(), aliases=(("another-name", only_run(facts).digest),))
+    added = Ingest(bundle=named).decide(World(streams), heron()).facts
+    assert kinds(added) == ["AliasClaimed"]
+
+
+@pytest.mark.parametrize(
+    "alias",
+    ["source/tern-board", "hardware/h100", "run/x", "abcdef0123@5", "my run@12", "0123abcd", f"sha256:{'a' * 64}"],
+)
+def test_an_alias_that_reads_like_an_id_of_this_index_is_refused(alias: str) -> None:
+    named = msgspec.structs.replace(bundle(), aliases=((alias, only_run(decided(bundle())[0]).digest),))
+    assert refused(named).problems[0].path == "record.aliases"
+
+
+@pytest.mark.parametrize("alias", ["flashinfer/gemm", "mail@example.org", "sources/x", "v1@5.0", "abcdefg"])
+def test_other_aliases_are_not(alias: str) -> None:
+    named = msgspec.structs.replace(bundle(), aliases=((alias, only_run(decided(bundle())[0]).digest),))
+    assert decided(named)[1].aliases == (alias,)
+
+
+def test_one_that_was_claimed_before_that_was_a_rule_still_stands() -> None:
+    digest = only_run(decided(bundle())[0]).digest
+    named = msgspec.structs.replace(bundle(), aliases=(("source/tern-board", digest),))
+    assert decided(named, AliasClaimed(alias="source/tern-board", target=digest))[1].aliases == ()

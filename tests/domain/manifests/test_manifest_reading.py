@@ -264,6 +264,19 @@ class TestCases:
         assert "8120" in problem.remedy
         assert "8.12 us" in problem.remedy
 
+    @pytest.mark.parametrize("field", ["median", "confidence95"])
+    @pytest.mark.parametrize("latency", ["8119.99999999999999999", "0.00000000000000000000001e-310", "8120.5"])
+    def test_a_number_that_is_whole_by_rounding_alone_is_no_duration(self, latency: str, field: str) -> None:
+        def written(number: str) -> str:
+            tree = example("run")
+            tree["spec"]["timing"]["latencyNs"] = {field: "HERE" if field == "median" else [1, "HERE"]}
+            return json.dumps(tree).replace('"HERE"', number)
+
+        with pytest.raises(InvalidInput) as caught:
+            read_manifest(read_json(written(latency)))
+        assert caught.value.problems[0].path.startswith(f"spec.timing.latencyNs.{field}")
+        assert read_manifest(read_json(written("8120.000"))) == read_manifest(read_json(written("8120")))
+
     @pytest.mark.parametrize(
         "instant", ["2026-08-14T05:38:25.741204", "2026-08-14", "1786000000", "2026-02-29T00:00:00Z"]
     )

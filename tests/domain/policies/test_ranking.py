@@ -194,7 +194,7 @@ profiles: st.SearchStrategy[Profile] = st.sampled_from(["STRICT_EXACT", "SOURCE_
 
 
 def brute_force(entries: list[Entry], profile: Profile, *, lower_is_better: bool) -> list[list[Entry]]:
-    """The rule as DESIGN words it, every pair looked at: the ties, best first."""
+    """The rule in its own words, every pair looked at: the ties, best first."""
 
     def valid(one: Entry) -> bool:
         return one.low is not None and one.high is not None and one.low <= one.value <= one.high

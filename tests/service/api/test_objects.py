@@ -129,6 +129,37 @@ async def test_workloads_show_their_sizes_and_lines(index: Index) -> None:
     }
 
 
+@pytest.mark.parametrize("count", [100, 101])
+async def test_of_a_list_the_first_100_entries_are_shown_and_how_many_it_has(index: Index, count: int) -> None:
+    """Intake takes what the published schemas take; the manifest is kept whole."""
+    names = [f"axis{number:03}" for number in range(count)]
+    case = manifest("WorkloadCase", {**WORKLOAD.spec, "axes": dict.fromkeys(names, 7)})
+    suite = manifest("WorkloadSuite", {**SUITE.spec, "cases": [{"externalId": "a", "axes": dict.fromkeys(names, 7)}]})
+    await ingest_all(index, bundle_of(OPERATION), bundle_of(case), bundle_of(suite))
+    query = """query ($id: ID!) { workload(id: $id) {
+      manifest cutLists { path count }
+      ... on WorkloadCase { axes { name } }
+      ... on WorkloadSuite { cases { axes { name } } }
+    } }"""
+    one = (await ask(index, query, id=case.digest))["workload"]
+    two = (await ask(index, query, id=suite.digest))["workload"]
+    assert [axis["name"] for axis in one["axes"]] == names[:100]
+    assert [axis["name"] for axis in two["cases"][0]["axes"]] == names[:100]
+    assert one["cutLists"] == ([] if count == 100 else [{"path": "axes", "count": 101}])
+    assert two["cutLists"] == ([] if count == 100 else [{"path": "cases[0].axes", "count": 101}])
+    assert (one["manifest"], two["manifest"]) == (case.canonical.decode(), suite.canonical.decode())
+
+
+async def test_a_line_made_of_a_manifest_of_a_mebibyte_is_cut(index: Index) -> None:
+    """A page of 100 runs would repeat it in each."""
+    case = manifest("WorkloadCase", {**WORKLOAD.spec, "axes": {f"axis{number:05}": number for number in range(20_000)}})
+    await ingest_all(index, bundle_of(OPERATION), bundle_of(case))
+    shown = await ask(index, "query($id: ID!) { workload(id: $id) { label facts { value } } }", id=case.digest)
+    for text in (shown["workload"]["label"], shown["workload"]["facts"][0]["value"]):
+        assert len(text) == 4_001
+        assert text.endswith("…")
+
+
 async def test_implementations_with_the_same_source_say_so(index: Index) -> None:
     """Case 13: byte-equal code under other names has the same source digest."""
     source = {"contentDigest": f"sha256:{'7' * 64}"}

@@ -75,7 +75,7 @@ def test_every_scalar_of_ours_says_where_it_is_specified() -> None:
 def test_lists_hold_no_nulls_except_nodes() -> None:
     nullable = [name for name, field in fields() if has_nullable_items(field.type)]
 
-    assert sorted(nullable) == ["Query.nodes", "Reads.nodes"]
+    assert sorted(nullable) == ["Query.nodes", "Reads.nodes", "Snapshot.nodes"]
 
 
 def has_nullable_items(type_: GraphQLType) -> bool:
@@ -133,6 +133,7 @@ FROZEN_CODES = {
     "AMBIGUOUS_ID",
     "INVALID_ID",
     "INVALID_CURSOR",
+    "POSITION_IN_FUTURE",
     "INVALID_ARGUMENT",
     "VIEWS_BEHIND",
     "BAD_REQUEST",

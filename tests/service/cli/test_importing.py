@@ -13,19 +13,27 @@ SAMPLE, SEED, _ = FILES
 def test_the_summary_says_what_was_new_and_what_follows(cli: Command) -> None:
     imported = cli("import", SAMPLE)
     assert imported.status == 0
-    rows = {" ".join(line.split()[:-3]): line.split()[-3:] for line in imported.out.splitlines() if line[-1].isdigit()}
+    rows = {
+        " ".join(line.split()[:-3]): line.split()[-3:]
+        for line in imported.out.splitlines()
+        if line[:3] != "new" and line[-1].isdigit()
+    }
     assert rows == {kind: [str(count), "0", "0"] for kind, count in COUNTS.items()}
+    new = [line for line in imported.out.splitlines() if line.startswith("new run: sha256:")]
+    assert len(set(new)) == 10
+    assert "… and 180 more, which --json lists" in imported.out
     assert "Not imported, because they follow from the runs: 184 measurements." in imported.out
     assert imported.err == ""
 
 
 def test_a_second_import_says_unchanged_and_is_fine(cli: Command) -> None:
-    cli("import", SEED)
+    first = cli("import", SEED, "--json")
+    assert [len(digest) for digest in json.loads(first.out)["newRuns"]] == [len("sha256:") + 64]
     again = cli("import", SEED, "--json")
     assert again.status == 0
     report = json.loads(again.out)
     assert report["counts"]["runs"] == {"new": 0, "unchanged": 1, "refused": 0}
-    assert report["refused"] == []
+    assert report["refused"] == report["newRuns"] == []
 
 
 def test_a_refusal_is_status_1_and_a_line_with_place_and_remedy(cli: Command, tmp_path: Path) -> None:

@@ -67,6 +67,9 @@ def test_the_demo_serves_the_sample_and_what_it_prints_works(data: Path) -> None
             shlex.split(printed["From"].removeprefix("From here ")), capture_output=True, check=False, timeout=20
         )
         pasted = httpx.post(f"{url}/graphql", json={"query": printed["To"].removeprefix("To paste  ")})
+        cited = subprocess.run(
+            printed["Cite"].removeprefix("Cite it").strip(), shell=True, capture_output=True, check=False, timeout=60
+        )
         status = demo.stop()
     assert opened.status_code == 200
     assert "html" in opened.headers["content-type"]
@@ -74,6 +77,9 @@ def test_the_demo_serves_the_sample_and_what_it_prints_works(data: Path) -> None
     assert f"/runs/{FIRST_RUN}" in printed["A"]
     assert len(json.loads(asked.stdout)["data"]["runs"]["nodes"]) == 3
     assert "errors" not in pasted.json()
+    assert cited.returncode == 0
+    assert cited.stdout.startswith(f"@misc{{ki-{FIRST_RUN[:12]}-p".encode())
+    assert f"{url}/runs/{FIRST_RUN}/at/".encode() in cited.stdout
     assert status == 0
 
 

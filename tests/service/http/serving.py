@@ -9,14 +9,26 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from service.http.protocol import BoundedProtocol
+
 
 @contextmanager
-def serving(app: ASGIApp, *, lifespan: bool = False, dates: bool = True) -> Iterator[str]:
-    """The base URL of a server of the application, up while the context lasts; without ``dates`` it tells the time itself."""
+def serving(
+    app: ASGIApp, *, lifespan: bool = False, dates: bool = True, http: type[BoundedProtocol] = BoundedProtocol
+) -> Iterator[str]:
+    """The base URL of a server of the application, up while the context lasts.
+
+    Without ``dates`` the application itself says in its answers what time it is.
+    """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="on" if lifespan else "off", date_header=dates
+            app,
+            http=http,
+            log_config=None,
+            access_log=False,
+            lifespan="on" if lifespan else "off",
+            date_header=dates,
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
