@@ -49,6 +49,7 @@ CREATE INDEX runs_comparison_key ON runs (comparison_key, observed_key, digest);
 CREATE INDEX runs_from ON runs (from_position);
 CREATE INDEX runs_to ON runs (to_position) WHERE to_position IS NOT NULL;
 CREATE INDEX runs_source ON runs (source, external_id);
+CREATE INDEX runs_freshness ON runs (source, observed_key);
 CREATE INDEX runs_implementation ON runs (implementation);
 CREATE INDEX runs_workload ON runs (workload);
 CREATE INDEX runs_protocol ON runs (protocol);

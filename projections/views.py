@@ -162,10 +162,10 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
             for handle in HANDLERS.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
+                saves.record_save(db, event, one.recorder_id)
                 for conclude in CONCLUSIONS:
                     conclude(db, concluded, position)
                 concluded = position
-                saves.record_save(db, event, one.recorder_id)
         head = saves.head(db)
         db.execute("COMMIT")
     except BaseException:

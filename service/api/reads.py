@@ -13,6 +13,7 @@ from service.api import cited, citing, resolving
 from service.api.as_of import AsOf, snapshot_as_of
 from service.api.asked import Ask, Asked, snapshot_asked
 from service.api.filters import OperationFilter, RankingFilter, RunFilter
+from service.api.record_reads import RecordReads
 from service.api.rerun_reads import RerunAndIssueReads
 from service.api.scalars import URL, Date, Digest
 from service.api.stamps import AccessStamp, stamp
@@ -30,7 +31,7 @@ MAX_NODES: Final = 100
 
 
 @strawberry.interface(description="What can be read of the index as of a position.")
-class Reads(RerunAndIssueReads):
+class Reads(RecordReads, RerunAndIssueReads):
     @loaded(Run | None, "A run by digest, unique prefix of at least 8 hex digits, or alias.")
     async def run(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
         return await resolving.document_of(snapshot_asked(root, info), id, (Kind.BENCHMARK_RUN,))

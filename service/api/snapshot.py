@@ -11,7 +11,7 @@ from typing import Any, Final
 from strawberry.dataloader import DataLoader
 
 from domain.identity import pinned_id
-from projections import attestations, erasures, identities, runs
+from projections import attestations, erasures, identities, published, runs
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
@@ -110,6 +110,15 @@ class Snapshot:
     async def duplicates(self, digest: str) -> list[str]:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
+
+    async def newest_observation(self, source: str) -> str | None:
+        """When the newest run of a source was measured."""
+
+        def query(db: sqlite3.Connection, slugs: list[str]) -> Mapping[str, str]:
+            return published.newest_observations(db, slugs, self.position)
+
+        observed_at: str | None = await self._loader("newest observations", query).load(source)
+        return observed_at
 
     async def changed_at(self, digest: str) -> str:
         """When what is known of a run last changed."""

@@ -14,7 +14,7 @@ app = App(
     help_format="plaintext",
     default_parameter=Parameter(negative=""),
 )
-app.command("service.cli.importing:import_files", name="import", help="Import catalog exports, bundles and manifests.")
+app.command("service.cli.importing:import_files", name="import", help="Import files of sources, catalogs, bundles.")
 app.command("service.cli.serving:serve", name="serve", help="Serve the index over HTTP.")
 app.command("service.cli.demo:demo", name="demo", help="Import the sample and serve it, for trying things out.")
 app.command("service.cli.asking:query", name="query", help="Run a GraphQL query on the index, here in this process.")
@@ -31,6 +31,10 @@ manifest = App(name="manifest", help="Check manifests.")
 manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
 manifest.command("service.cli.manifests:digest", name="digest", help="Print the digest of a manifest.")
 app.command(manifest)
+sources = App(name="sources", help="Say which formats of sources can be imported.")
+sources.command("service.cli.sources:list_sources", name="list", help="List the formats of sources that import reads.")
+sources.command("service.cli.sources:describe_source", name="describe", help="Say what one of them reads and needs.")
+app.command(sources)
 
 INTERRUPTED = 130
 

@@ -18,10 +18,11 @@ from domain.manifests import Kind
 from domain.outcomes import Ingested
 from service.documents import read_document
 from service.importing.bundles import kind_of
-from service.importing.files import Reading, find, holds_lines, ignore
+from service.importing.files import Reading, find, holds_lines, holds_rows, ignore
 from service.importing.items import DOCUMENTS, KINDS, Rejected, Subject
 from service.importing.report import FileReport, Report
 from service.remote import PASSING, failure_of, problem_of, wait_s
+from service.sources.registry import SOURCES
 
 MAX_BUNDLES: Final = 500
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -52,10 +53,11 @@ class Sender:
     def send(self, paths: Sequence[Path]) -> Report:
         """Send all files under these paths. Raises a :class:`KernelIndexError` where the server takes none of it."""
         files, problems = find(paths)
+        problems += [_no_bundles("is a table", path) for path in files if holds_rows(path)]
         for problem in problems:
             self.report.refuse(Rejected("files", (problem,)))
         with self._client:
-            for chunk in _chunks(line for path in files for line in self._lines(path)):
+            for chunk in _chunks(line for path in files if not holds_rows(path) for line in self._lines(path)):
                 self._send(chunk)
         return self.report
 
@@ -71,7 +73,10 @@ class Sender:
                 self.report.refuse(Rejected(DOCUMENTS, error.within(document).problems))
                 continue
             if isinstance(tree, dict) and tree.keys() == {"table", "row"}:
-                self.report.refuse(Rejected(DOCUMENTS, (_catalog(path),)))
+                self.report.refuse(Rejected(DOCUMENTS, (_no_bundles("is a catalog export", path),)))
+                return
+            if any(source.resembles(tree) for source in SOURCES.values()):
+                self.report.refuse(Rejected(DOCUMENTS, (_no_bundles("is a file of a source", path),)))
                 return
             yield Line(kind_of(tree), document, json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode())
 
@@ -128,10 +133,10 @@ class Sender:
         self.report.settle(subject, outcome, FileReport(line.document))
 
 
-def _catalog(path: Path) -> Problem:
+def _no_bundles(what: str, path: Path) -> Problem:
     return Problem(
         code=ErrorCode.INVALID_VALUE,
-        message="is a catalog export, which holds no bundles",
+        message=f"{what}, which holds no bundles",
         document=str(path),
         remedy="import it with `kernelindex import` on the machine that holds the log",
     )

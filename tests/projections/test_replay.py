@@ -163,6 +163,16 @@ ADOPT = len(POOL)
 batches = st.lists(st.lists(st.integers(0, ADOPT), min_size=1, max_size=5), min_size=1, max_size=12)
 
 
+def carry_out(index: Index, places: Sequence[int]) -> None:
+    """Append what follows from these commands of the pool, as one save for those of one principal."""
+    commands = [POOL[place] for place in places if place != ADOPT]
+    # Its runner counts only where somebody else sent the run in.
+    for principal, part in groupby(commands, lambda one: FINCH if hasattr(one, "runner") else LOCAL):
+        index.ledger.record(list(part), principal)
+    if ADOPT in places:
+        adopt_again(index)
+
+
 def logged(drawn: Batches) -> list[Committed]:
     """The log after each batch of the drawn commands was handled as one save."""
 
@@ -171,12 +181,7 @@ def logged(drawn: Batches) -> list[Committed]:
             settings = Settings(data_dir=Path(folder))
             async with open_index(settings, now=Clock(), new_id=Ids(), follow=False) as index:
                 for places in drawn:
-                    commands = [POOL[place] for place in places if place != ADOPT]
-                    # Its runner counts only where somebody else sent the run in.
-                    for principal, part in groupby(commands, lambda one: FINCH if hasattr(one, "runner") else LOCAL):
-                        index.ledger.record(list(part), principal)
-                    if ADOPT in places:
-                        adopt_again(index)
+                    carry_out(index, places)
                 return index.log.read(0, 10_000)
 
     return asyncio.run(write())

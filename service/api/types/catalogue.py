@@ -3,7 +3,7 @@
 import strawberry
 
 from projections.model import Doc
-from service.api.scalars import URL, BigInt, Digest
+from service.api.scalars import URL, BigInt, DateTime, Digest
 from service.api.types.base import Documented, Fact, Node, Registered, Root, loaded, picked, snapshot_of
 from service.api.types.enums import ProjectKind
 from service.api.types.parts import (
@@ -133,6 +133,10 @@ class Source(Documented, Node):
     policy: SourcePolicy | None = picked("The terms under which it lets its records be shown.")
     registered: bool = picked("Whether it is registered here, or only named by runs.")
     last_import: SourceImport | None = picked("The last reading of a file of it.")
+
+    @loaded(DateTime | None, "When the newest of its runs was measured; null while it has none.")
+    async def newest_observation_at(self, root: Root) -> str | None:
+        return await snapshot_of(root).newest_observation(root["slug"])
 
 
 @strawberry.type(

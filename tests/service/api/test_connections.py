@@ -100,6 +100,8 @@ CONNECTIONS = (
     Listed("issues", f'filter: {{ run: "{A}", category: OTHER, state: OPEN }}'),
     Listed("runners"),
     Listed("runners", 'filter: { operator: "local", hardware: "nvidia b200", suspended: false }'),
+    Listed("records", "basis: BY_OBSERVATION", row="run { id }"),
+    Listed("records", f'basis: AS_KNOWN, comparisonKey: "{THE_GROUP}"', row="comparisonKey position cause"),
     *(Listed(field, within=f'run(id: "{A}")') for field in ("attestations", "reruns", "issues")),
 )
 
