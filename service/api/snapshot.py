@@ -11,7 +11,7 @@ from typing import Any, Final
 from strawberry.dataloader import DataLoader
 
 from domain.identity import pinned_id
-from projections import attestations, erasures, identities, published, runs
+from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
@@ -80,10 +80,17 @@ class Snapshot:
         self._standings = standings
         self._given_up = given_up
         self._loaders: dict[str, Loader] = {}
+        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query, self._given_up)
+
+    def root_hash(self) -> bytes:
+        """The root of the tree over the log up to this position."""
+        if self._root is None:
+            self._root = self._views.peek(lambda db: tree.root(db, self.position))
+        return self._root
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""

@@ -314,7 +314,9 @@ def test_a_change_of_any_table_changes_its_digest_alone(tmp_path: Path) -> None:
     with closing(open_writer(tmp_path / "views.db")) as db:
         before = replayed(db, log, save_ends(log)[-1:])
         assert len(before) >= len(READ_MODELS)
-        for table in before:
+        empty = {table for table in before if not db.execute(f"SELECT 1 FROM {table}").fetchone()}
+        assert empty <= {"tree_nodes"}  # the log is too short for it
+        for table in before.keys() - empty:
             db.execute("BEGIN")
             db.execute(
                 f"DELETE FROM {table} WHERE {key_of(db, table)} = (SELECT max({key_of(db, table)}) FROM {table})"
