@@ -24,6 +24,9 @@ app.command("service.cli.asking:schema", name="schema", help="Print the GraphQL 
 app.command("service.cli.replaying:replay_until", name="replay", help="Show the log as it stood at a moment.")
 app.command("service.cli.pushing:push", name="push", help="Send bundles to a running index.")
 app.command("service.cli.keys:app", name="keys", help="Make, list and revoke API keys.")
+app.command(
+    "service.cli.runner:app", name="runner", help="Measure runs again, for an index that approved this machine."
+)
 app.command("service.cli.erasing:erase", name="erase", help="Erase an event's payload, where the law asks for it.")
 manifest = App(name="manifest", help="Check manifests.")
 manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
