@@ -123,6 +123,14 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
     return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
 
 
+def measured_workloads(db: sqlite3.Connection, operation: str, hardware: str | None, position: int) -> dict[str, int]:
+    """The workloads of an operation that have runs which may be ranked, on that hardware if given, and how many."""
+    query = f"""SELECT workload, count(*) FROM runs WHERE operation = :operation AND eligible AND {AS_OF}
+      AND (:hardware IS NULL OR hardware = :hardware) GROUP BY workload"""  # noqa: S608 text is ours
+    names = {"operation": operation, "hardware": hardware, "position": position}
+    return dict(db.execute(query, names).fetchall())
+
+
 class Version(NamedTuple):
     """A run's document and the position since which it holds."""
 

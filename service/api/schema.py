@@ -24,6 +24,7 @@ from service.api.types.catalogue import (
     WorkloadCase,
     WorkloadSuite,
 )
+from service.api.types.events import Event
 from service.api.types.issues import Issue
 from service.api.types.rankings import Ranking
 from service.api.types.reruns import Rerun, Runner
@@ -45,6 +46,7 @@ NODES: Final = (
     Hardware,
     Source,
     RecordedArtifact,
+    Event,
     Rerun,
     Runner,
     Attestation,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from strawberry.dataloader import DataLoader
 
 from domain.identity import pinned_id
-from projections import attestations, erasures, identities, published, runs
+from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, documents
@@ -26,6 +26,7 @@ ON_LOOP: Final = 8
 
 Loader = DataLoader[str, Any]
 Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
+Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
 KINDS: Final[Mapping[str, str]] = {
     "BenchmarkRun": "runs",
@@ -80,10 +81,29 @@ class Snapshot:
         self._standings = standings
         self._given_up = given_up
         self._loaders: dict[str, Loader] = {}
+        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query, self._given_up)
+
+    def root_hash(self) -> bytes:
+        """The root of the tree over the log up to this position."""
+        if self._root is None:
+            self._root = self._views.peek(lambda db: tree.root(db, self.position))
+        return self._root
+
+    async def gathered(self, name: str, query: Gathering, key: Any) -> Any:
+        """What a query of any length answers for a key: asked once for all keys that are wanted under its name."""
+        loader = self._loaders.get(name)
+        if loader is None:
+
+            async def load(keys: list[Any]) -> list[Any]:
+                found = await self.read(lambda db: query(db, keys))
+                return [found.get(key) for key in keys]
+
+            loader = self._loaders[name] = DataLoader(load)
+        return await loader.load(key)
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""

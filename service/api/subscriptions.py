@@ -16,9 +16,10 @@ from service.api import cursors, resolving
 from service.api.asked import Ask
 from service.api.context import Context
 from service.api.filters import RunFilter
+from service.api.log_reads import EventFilter
 from service.api.rerun_reads import RerunFilter, rerun_criteria
 from service.api.scalars import Digest, LogCursor
-from service.api.types.messages import EvidenceMessage, RankingMessage, RerunMessage, RunMessage
+from service.api.types.messages import EventMessage, EvidenceMessage, RankingMessage, RerunMessage, RunMessage
 from service.subscriptions import feeds
 from service.subscriptions.feeds import Feed, Read
 
@@ -64,6 +65,11 @@ class Subscription:
     async def rerun_requests(self, info: Ask, after: After = None, filter: RerunFilter | None = None) -> Feed:  # noqa: A002 the schema's name
         criteria = await rerun_criteria(info.context.snapshot, filter)
         return await _feed(feeds.rerun_changes(criteria), info.context, after)
+
+    @told(EventMessage, "The log's events as they are recorded.")
+    async def events(self, info: Ask, after: After = None, filter: EventFilter | None = None) -> Feed:  # noqa: A002 the schema's name
+        criteria = await resolving.event_criteria(info.context.snapshot, filter.given() if filter else {})
+        return await _feed(feeds.events_recorded(criteria), info.context, after)
 
 
 async def _feed(read: Read, context: Context, after: str | None) -> Feed:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -21,22 +21,13 @@ from service.importing.bundles import kind_of
 from service.importing.files import Reading, find, holds_lines, holds_rows, ignore
 from service.importing.items import DOCUMENTS, KINDS, Rejected, Subject
 from service.importing.report import FileReport, Report
+from service.remote import PASSING, failure_of, problem_of, wait_s
 from service.sources.registry import SOURCES
 
 MAX_BUNDLES: Final = 500
 MAX_BYTES: Final = 4 * 1024 * 1024
 TRIES: Final = 5
 TIMEOUT_S: Final = 60.0
-LONGEST_WAIT_S: Final = 60.0
-PASSING: Final = frozenset(
-    {
-        HTTPStatus.TOO_MANY_REQUESTS,
-        HTTPStatus.BAD_GATEWAY,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        HTTPStatus.GATEWAY_TIMEOUT,
-    }
-)
-"""Answers after which the same request may succeed."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -98,7 +89,7 @@ class Sender:
             self._send(lines[middle:])
             return
         if answer.status_code != HTTPStatus.OK:
-            raise _failure(answer)
+            raise failure_of(answer)
         for line, result in zip(lines, answer.json()["results"], strict=True):
             self._settle(line, result)
 
@@ -118,14 +109,13 @@ class Sender:
                 self._reached = True
                 if answer.status_code not in PASSING or attempt == TRIES - 1:
                     return answer
-                stated = answer.headers.get("retry-after", "")
-                wait = min(float(stated), LONGEST_WAIT_S) if stated.isdigit() else wait
+                wait = wait_s(answer, wait)
             time.sleep(wait)
         raise AssertionError("the last try answers or raises")
 
     def _settle(self, line: Line, result: dict[str, Any]) -> None:
         if "errors" in result:
-            problems = tuple(_problem(error, line.document) for error in result["errors"])
+            problems = tuple(problem_of(error, line.document) for error in result["errors"])
             self.report.refuse(Rejected(line.kind, problems))
             return
         new, known = (
@@ -163,30 +153,6 @@ def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:
         size += len(line.text) + 1
     if chunk:
         yield chunk
-
-
-def _problem(error: Mapping[str, Any], document: str = "") -> Problem:
-    """A problem as the server states it; of errors of whole requests the rest is under ``extensions``."""
-    stated = {**error, **error.get("extensions", {})}
-    known = stated.get("code") in list(ErrorCode)
-    return Problem(
-        code=ErrorCode(stated["code"]) if known else ErrorCode.INTERNAL,
-        message=str(stated.get("message", "")),
-        path=str(stated.get("path") or ""),
-        document=document,
-        remedy=str(stated.get("remedy") or ""),
-    )
-
-
-def _failure(answer: httpx.Response) -> KernelIndexError:
-    try:
-        return KernelIndexError(*(_problem(error) for error in answer.json()["errors"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return KernelIndexError.because(
-            f"{answer.url} answered {answer.status_code} {answer.reason_phrase}",
-            code=ErrorCode.BAD_REQUEST,
-            remedy="check that --server names a KernelIndex",
-        )
 
 
 def _unreachable(server: httpx.URL, error: httpx.TransportError) -> KernelIndexError:

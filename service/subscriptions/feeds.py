@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from projections import happenings, reruns, runs
+from projections import events, happenings, reruns, runs
+from projections.events import Criteria
 from projections.happenings import Happening, Place, Stretch
 from projections.paging import Listing
 
@@ -40,6 +41,17 @@ def new_runs(criteria: dict[str, Any]) -> Read:
 def rerun_changes(criteria: dict[str, Any]) -> Read:
     """Reruns that meet the criteria once something has become of them: requested, started, given back, recorded."""
     return _rows(reruns.listing(criteria), "rerun", "from_position", "RerunChange", "rerun")
+
+
+def events_recorded(criteria: Criteria) -> Read:
+    """Events that meet the criteria."""
+
+    def read(db: sqlite3.Connection, stretch: Stretch) -> Found:
+        rows = events.page(db, criteria, stretch.after.position, stretch.until, stretch.limit).rows
+        found = [Happening(Place(at), {"@type": "EventRecorded", "event": at}) for at, _ in rows]
+        return _found(found, stretch)
+
+    return read
 
 
 def evidence_changes(run: str | None) -> Read:

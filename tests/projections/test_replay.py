@@ -41,7 +41,7 @@ from domain.commands import (
 from domain.events import Committed
 from domain.principals import LOCAL
 from projections import saves
-from projections.digests import view_digests
+from projections.digests import FULL_TEXT, view_digests
 from projections.model import AS_OF
 from projections.registry import HANDLERS, READ_MODELS
 from projections.views import apply, open_writer
@@ -250,6 +250,8 @@ def rows_that_hold(db: sqlite3.Connection, position: int) -> dict[str, list[Any]
     """All rows of all temporal tables as of a position, without the column that says when they ended."""
     held = {}
     for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall():
+        if table.startswith(FULL_TEXT):
+            continue
         columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
         kept = ", ".join(name for name in columns if name != "to_position")
         since = "from_position" if "from_position" in columns else "position"
@@ -314,7 +316,9 @@ def test_a_change_of_any_table_changes_its_digest_alone(tmp_path: Path) -> None:
     with closing(open_writer(tmp_path / "views.db")) as db:
         before = replayed(db, log, save_ends(log)[-1:])
         assert len(before) >= len(READ_MODELS)
-        for table in before:
+        empty = {table for table in before if not db.execute(f"SELECT 1 FROM {table}").fetchone()}
+        assert empty <= {"tree_nodes"}  # the log is too short for it
+        for table in before.keys() - empty:
             db.execute("BEGIN")
             db.execute(
                 f"DELETE FROM {table} WHERE {key_of(db, table)} = (SELECT max({key_of(db, table)}) FROM {table})"

@@ -1,12 +1,15 @@
 """What subscribers are told."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import strawberry
+from strawberry.types import Info
 
 from projections.model import Doc
+from service.api.context import Context
 from service.api.scalars import Digest, LogCursor, Position
 from service.api.types.base import Documented, Root, Told, loaded, picked, snapshot_of
+from service.api.types.events import Event, event_node
 from service.api.types.parts import Evidence
 from service.api.types.rankings import Ranking
 from service.api.types.reruns import Rerun
@@ -78,6 +81,13 @@ class RerunChange(Documented, LogMessage):
         return await snapshot_of(root).document("reruns", root["rerun"])
 
 
+@strawberry.type(description="An event was recorded.")
+class EventRecorded(Documented, LogMessage):
+    @loaded(Event, "The event.")
+    async def event(self, root: Root, info: Info[Context, Any]) -> Doc | None:
+        return await event_node(info.context, snapshot_of(root), root["event"])
+
+
 def _or_else(kind: type, name: str, what: str) -> TypeAlias:
     """What a subscription may tell: what it is about, or one of the three messages about its own course."""
     return Annotated[kind | Progress | CaughtUp | Lagged, strawberry.union(name, description=what)]
@@ -86,4 +96,5 @@ def _or_else(kind: type, name: str, what: str) -> TypeAlias:
 RunMessage = _or_else(NewRun, "RunMessage", "What `newRuns` tells.")
 RankingMessage = _or_else(RankingChange, "RankingMessage", "What `rankingChanges` tells.")
 EvidenceMessage = _or_else(EvidenceChange, "EvidenceMessage", "What `evidenceChanges` tells.")
+EventMessage = _or_else(EventRecorded, "EventMessage", "What `events` tells.")
 RerunMessage = _or_else(RerunChange, "RerunMessage", "What `rerunRequests` tells.")

@@ -190,3 +190,23 @@ async def test_a_place_inside_a_save_is_taken_by_every_subscription(index: Index
     async with listening(hub, index, RANKINGS, after=first["cursor"]) as listener:
         (change,) = await listener.until("CaughtUp")
     assert change["ranking"]["size"] == 2
+
+
+async def test_events_are_told_as_the_log_has_them(index: Index) -> None:
+    query = """subscription ($after: LogCursor, $filter: EventFilter) { events(after: $after, filter: $filter) {
+      __typename ... on LogMessage { cursor position } ... on EventRecorded { event { position type stream } } } }"""
+    await ingest_all(index, bundle(300))
+    hub = hub_of(index)
+    async with (
+        listening(hub, index, query, after="LOG_START") as every,
+        listening(hub, index, query, after="LOG_START", filter={"types": ["RunIngested"]}) as some,
+    ):
+        told, runs = await every.until("CaughtUp"), await some.until("CaughtUp")
+        await ingest_all(index, bundle(200))
+        later, later_runs = await every.take(1), await some.take(1)
+    logged = [one.at(place) for place, one in enumerate(index.log.read(0, 1000), 1)]
+    assert [one["event"]["type"] for one in told + later] == [one.type for one in logged]
+    assert [one["position"] for one in told + later] == [one.position for one in logged]
+    assert [one["event"]["stream"] for one in runs + later_runs] == [
+        one.stream for one in logged if one.type == "RunIngested"
+    ]
