@@ -5,7 +5,7 @@ UV := .venv/bin/uv
 UV_VERSION := 0.13.9
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: setup demo test lint types contracts schema bench clean
+.PHONY: setup demo demo-feed test lint types contracts schema bench clean
 
 setup: .venv/.done  ## make .venv with everything the project needs
 
@@ -17,6 +17,9 @@ setup: .venv/.done  ## make .venv with everything the project needs
 
 demo: setup  ## import the seed records and the sample, serve them on 127.0.0.1
 	.venv/bin/kernelindex demo --port $(PORT)
+
+demo-feed: setup  ## add a made-up run to a running demo every few seconds, for watching a subscription
+	.venv/bin/kernelindex demo-feed --server http://127.0.0.1:$(PORT)
 
 test: setup  ## run the whole suite; skipped tests say why
 	.venv/bin/python -m pytest

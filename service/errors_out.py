@@ -98,6 +98,15 @@ def refused(
     return Refused(Problem(code=code, message=message, remedy=remedy), status=status, headers=headers)
 
 
+def many_answers() -> Refused:
+    """The refusal of a subscription where there can be one answer only."""
+    return refused(
+        ErrorCode.BAD_REQUEST,
+        "A subscription has more than one answer",
+        remedy="subscribe over a WebSocket (graphql-transport-ws) at /graphql, or over SSE at /graphql/stream",
+    )
+
+
 def status_of(error: KernelIndexError) -> HTTPStatus:
     """The HTTP status that an error of ours is answered with when it ends the whole request."""
     if isinstance(error, Refused) and error.status is not None:

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from strawberry.schema.exceptions import InvalidOperationTypeError
+from strawberry.types.graphql import OperationType
+
 from projections import saves
 from projections.model import Doc
 from service.api.context import Context
@@ -10,7 +13,7 @@ from service.api.stamps import stamp
 from service.api.standings import Standings
 from service.app import Index
 from service.auth import AT_HOME, Caller
-from service.errors_out import execution_errors
+from service.errors_out import execution_errors, foreseen, many_answers
 
 
 class Api:
@@ -47,9 +50,16 @@ async def execute(
 ) -> dict[str, Any]:
     """Run one operation, as the person at the machine that holds the log; answers the response as a document."""
     context = Api(index).context(caller)
-    result = await schema.execute(
-        query, variable_values=variables, context_value=context, operation_name=operation_name
-    )
+    try:
+        result = await schema.execute(
+            query,
+            variable_values=variables,
+            context_value=context,
+            operation_name=operation_name,
+            allowed_operation_types=(OperationType.QUERY, OperationType.MUTATION),
+        )
+    except InvalidOperationTypeError:
+        return {"errors": [foreseen(many_answers()).formatted]}
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
         response["errors"] = execution_errors(result.errors)

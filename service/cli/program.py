@@ -17,6 +17,8 @@ app = App(
 app.command("service.cli.importing:import_files", name="import", help="Import files of sources, catalogs, bundles.")
 app.command("service.cli.serving:serve", name="serve", help="Serve the index over HTTP.")
 app.command("service.cli.demo:demo", name="demo", help="Import the sample and serve it, for trying things out.")
+app.command("service.cli.feeding:demo_feed", name="demo-feed", help="Add a made-up run to a demo every few seconds.")
+app.command("service.cli.watching:watch", name="watch", help="Print new runs of a running index as they come.")
 app.command("service.cli.asking:query", name="query", help="Run a GraphQL query on the index, here in this process.")
 app.command("service.cli.comparing:compare", name="compare", help="Put runs side by side, field by field.")
 app.command("service.cli.citing:cite", name="cite", help="Print citations of runs.")

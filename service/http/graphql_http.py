@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from strawberry import Schema
 
 from domain.errors import ErrorCode, KernelIndexError
-from service.errors_out import Refused, refused
+from service.errors_out import Refused, many_answers, refused
 from service.http.answers import Answer, Result, answer_of, apology, only_errors, refusal, respond
 from service.http.body import read_body
 from service.http.documents import DocumentRejected, Documents, Prepared
@@ -128,11 +128,7 @@ class GraphQLEndpoint:
             return Answer(only_errors(*rejected.errors), HTTPStatus.BAD_REQUEST, lenient=True)
         operation = prepared.operation(parameters.operation_name)
         if operation.operation is OperationType.SUBSCRIPTION:
-            raise refused(
-                ErrorCode.BAD_REQUEST,
-                "A subscription has more than one answer",
-                remedy="subscribe over a WebSocket (graphql-transport-ws), or over SSE at /graphql/stream",
-            )
+            raise many_answers()
         return await self.run(prepared, operation, parameters.variables, request)
 
     async def admitted(

@@ -47,8 +47,11 @@
   const storage = storageWithoutHeaders();
   const firstVisit = !storage?.getItem("graphiql:tabState");
   const props = {
-    // Subscriptions: give `subscriptionUrl` here too; the build holds a graphql-ws client.
-    fetcher: GraphiQL.createFetcher({ url: location.pathname, enableIncrementalDelivery: false }),
+    fetcher: GraphiQL.createFetcher({
+      url: location.pathname,
+      subscriptionUrl: new URL(location.pathname, location.href.replace(/^http/, "ws")).href,
+      enableIncrementalDelivery: false,
+    }),
     storage,
     showPersistHeadersSettings: false,
     defaultTabs: examples,
