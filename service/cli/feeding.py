@@ -31,7 +31,7 @@ def demo_feed(
 ) -> int:
     """Add a made-up run to a running demo every few seconds, until Ctrl-C, for watching a subscription.
 
-    The runs say that they are made up. Each is about as fast as the first record of the sample, which it is ranked with.
+    The runs say that they are made up. Each is about as fast as the first record of the sample, its rival in a ranking.
 
     Parameters
     ----------

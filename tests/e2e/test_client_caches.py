@@ -73,3 +73,8 @@ def told(of: dict[str, Any]) -> tuple[object, ...]:
     """What a reading says: id, digest, rank, size of the group, and its leader with its rank."""
     ranking, leader = of["ranking"], of["ranking"]["leader"]
     return of["id"], of["digest"], ranking["rank"], ranking["groupSize"], leader["id"], leader["ranking"]["rank"]
+
+
+def test_relays_compiler_takes_a_subscription(node: str) -> None:
+    compiled = FOLDER / "__generated__" / "newRunsSubscription.graphql.js"
+    assert "subscription newRunsSubscription" in compiled.read_text()
