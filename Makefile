@@ -38,8 +38,9 @@ contracts: setup
 schema: setup  ## write schema.graphql from the code
 	.venv/bin/kernelindex schema > schema.graphql.new && mv schema.graphql.new schema.graphql
 
-bench: setup  ## measure the import and the rebuild against their plain baselines
+bench: setup  ## measure import, rebuild and fan-out against their plain baselines
 	.venv/bin/python benchmarks/catalog_import.py
+	PYTHONPATH=. .venv/bin/python benchmarks/fan_out.py
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

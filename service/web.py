@@ -24,6 +24,7 @@ from service.api.schema import DOCUMENTS, schema
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.auth import is_loopback
 from service.errors_out import refused
+from service.http import record_feed as feeds
 from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
 from service.http.answers import refusal, respond
@@ -100,6 +101,10 @@ class Web:
     async def tile(self, request: Request) -> Response:
         """``GET /tile/…``."""
         return await tlog.tile(self._index, request)
+
+    async def records(self, request: Request) -> Response:
+        """``GET /feeds/records.atom``."""
+        return await feeds.record_feed(request, await self._context(request))
 
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""
@@ -179,6 +184,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/checkpoint", _handler("checkpoint")),
             Route("/vkey", _handler("vkey")),
             Route(tlog.TILE, _handler("tile")),
+            Route(feeds.PATH, _handler("records")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),
