@@ -12,6 +12,7 @@ from domain.errors import InvalidInput
 from service.cli.pushing import KEY
 from service.logs import configure_logs
 from service.runner import key_file
+from service.runner.bell import Bell
 from service.runner.client import GraphQLIndex
 from service.runner.harness import Harness
 from service.runner.loop import Runner
@@ -61,7 +62,8 @@ def run(
     once
         Stop after one request.
     poll_s
-        How many seconds to wait before looking again where nothing is to be done.
+        How many seconds to wait before looking again where nothing is to be done: new requests are heard of at once,
+        ones whose lease has run out are found by looking.
     timeout_s
         How many seconds COMMAND may take; a request that takes longer is given back.
     """
@@ -75,7 +77,10 @@ def run(
         GraphQLIndex(server, os.environ.get(KEY), runner=runner, stop=stop) as index,
     ):
         harness = Harness(command, timeout_s=timeout_s, stop=stop)
-        Runner(index, harness, spool, private, stop).run(poll_s=poll_s, once=once)
+        api_key = os.environ.get(KEY)
+        Runner(index, harness, spool, private, stop, hang_up=lambda hardware: Bell(server, api_key, hardware)).run(
+            poll_s=poll_s, once=once
+        )
 
 
 def _require(command: tuple[str, ...], poll_s: float, timeout_s: float) -> None:

@@ -5,7 +5,8 @@ started and before a result is sent, and emptied when the index has answered; re
 """
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import msgspec
@@ -14,6 +15,7 @@ import structlog
 from domain.commands.reruns import statement
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError, NotFound
 from domain.manifests import Manifest
+from service.runner.bell import Ringing, Silence
 from service.runner.harness import HarnessFailed, Measured, Task
 from service.runner.key_file import public_text
 from service.runner.spool import Entry, Result, Spool, Taken
@@ -32,23 +34,39 @@ _logger = structlog.get_logger()
 class Runner:
     """A runner at work on one index."""
 
-    def __init__(self, index: Index, harness: Measuring, spool: Spool, key: PrivateKey, stop: Stop) -> None:
+    def __init__(
+        self,
+        index: Index,
+        harness: Measuring,
+        spool: Spool,
+        key: PrivateKey,
+        stop: Stop,
+        *,
+        hang_up: Callable[[str], AbstractContextManager[Ringing]] = lambda _hardware: nullcontext(Silence()),
+    ) -> None:
         self._index = index
         self._harness = harness
         self._spool = spool
         self._key = key
         self._stop = stop
+        self._hang_up = hang_up
         self._given_up: set[str] = set()
 
     def run(self, *, poll_s: float, once: bool = False) -> None:
-        """Work until it is told to stop, or until one request is done with. Raises what makes going on senseless."""
+        """Work until it is told to stop, or until one request is done with. Raises what makes going on senseless.
+
+        Where nothing is to be done it waits for the bell, which ``hang_up`` makes for the runner's hardware, and looks
+        by itself every ``poll_s`` seconds.
+        """
         try:
             self._standing = self._checked(self._index.standing())
             done = self._finish(self._spool.entry())
             pause_s = 0.0
-            while not (once and done) and not self._stop.wait(pause_s):
-                done = any(self._begin(self._taken(request)) for request in self._fitting())
-                pause_s = 0.0 if done else poll_s
+            with self._hang_up(self._standing.hardware) as bell:
+                while not (once and done) and not self._stop.wait(pause_s, *bell.files()):
+                    bell.clear()
+                    done = any(self._begin(self._taken(request)) for request in self._fitting())
+                    pause_s = 0.0 if done else poll_s
         except Stopped:
             pass
         kept = self._spool.entry()

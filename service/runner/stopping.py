@@ -5,7 +5,14 @@ import select
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Protocol, Self
+
+
+class HasFileno(Protocol):
+    """Something that can be waited for as a file."""
+
+    def fileno(self) -> int:
+        """Its file descriptor."""
 
 
 class Stopped(Exception):
@@ -37,9 +44,10 @@ class Stop:
         """Whether it was set."""
         return self.wait(0)
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until it is set, at most so long. Answers whether it is."""
-        return bool(select.select([self._reading], [], [], seconds)[0])
+    def wait(self, seconds: float, *others: HasFileno) -> bool:
+        """Wait until it is set, or one of the others is readable, at most so long. Answers whether it is set."""
+        files: list[int | HasFileno] = [self._reading, *others]
+        return self._reading in select.select(files, [], [], seconds)[0]
 
     def fileno(self) -> int:
         """What becomes readable when it is set."""

@@ -27,6 +27,11 @@ async def retracted(folder: Path, value: int) -> None:
         await index.ledger.handle([RetractRun(run=run(value).digest, reason="wrong stream")], LOCAL)
 
 
+def forget_views(folder: Path) -> None:
+    for views in folder.glob("views-*"):
+        views.unlink()
+
+
 async def feed_of(client: httpx.AsyncClient, **query: str) -> ET.Element:
     answer = await client.get(PATH, params=query)
     assert answer.status_code == 200
@@ -58,8 +63,7 @@ async def test_ids_stay_when_more_is_written_and_when_the_index_moves(tmp_path: 
     async with site(tmp_path) as (_, client):
         before = texts(await feed_of(client), "id")
     await written(tmp_path, 100)
-    for views in tmp_path.glob("views-*"):
-        views.unlink()
+    forget_views(tmp_path)
     async with site(tmp_path, base_url="https://elsewhere.example") as (_, client):
         feed = await feed_of(client)
     assert texts(feed, "id")[1:] == before

@@ -1,5 +1,6 @@
 """A runner at a real index over HTTP, killed before and after each of the things that it does there."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from service.event_log import EventLog
 from service.keys import KeyStore
 from service.keys.database import KeyDatabase
 from service.runner import key_file
+from service.runner.bell import Bell
 from service.runner.client import GraphQLIndex
 from service.runner.harness import Beat, HarnessFailed, Measured, Task
 from service.runner.loop import Runner
@@ -170,3 +172,34 @@ def test_what_is_registered_is_told_from_what_is_not(site: Site) -> None:
         assert index.is_registered(examples.ENVIRONMENT.digest)
         assert not index.is_registered("sha256:" + "7" * 64)
         assert index.manifests("sha256:" + "7" * 64) is None
+
+
+async def test_a_runner_that_waits_hears_of_a_request_when_it_is_made(site: Site) -> None:
+    """It would look by itself after an hour."""
+    site.life()
+
+    def wait_for_one() -> None:
+        with Stop() as stop, GraphQLIndex(site.url, site.api_key, runner="kite-1", stop=stop) as index:
+
+            def hang_up(hardware: str) -> Bell:
+                return Bell(site.url, site.api_key, hardware)
+
+            harness, spool = Harness(quiet, fails=False), SteppedSpool(site.folder / "key")
+            Runner(index, harness, spool, KEY, stop, hang_up=hang_up).run(poll_s=3600, once=True)
+
+    waiting = asyncio.create_task(asyncio.to_thread(wait_for_one))
+    async with open_index(Settings(data_dir=site.folder), follow=False) as index:
+        for number in range(2, 100):
+            if waiting.done():
+                break
+            index.ledger.record([RequestRerun(rerun=f"r{number}", run=CLAIM.digest)], SUBMITTER)
+            await asyncio.wait([waiting], timeout=1)
+    await asyncio.wait_for(waiting, 30)
+    assert isinstance(site.facts("r2")[-1], RerunRecorded)
+
+
+def test_a_bell_that_can_not_be_hung_up_leaves_the_runner_to_look_by_itself(site: Site) -> None:
+    with Bell(site.url, "ki_nonsense", PRODUCT) as bell:
+        bell._thread.join(10)
+        assert not bell._thread.is_alive()
+        bell.clear()
