@@ -1,0 +1,89 @@
+"""Templates and the words and signs that they share: how instants, digests and numbers look on every page."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from domain.identity import hex_of
+from service.pages.static import url_of
+
+FOLDER: Final = Path(__file__).parent / "templates"
+
+NAVIGATION: Final = (
+    ("/", "Runs"),
+    ("/graphql", "API"),
+)
+"""Where each page leads, and what it is called. Another entry is another line."""
+
+
+def render(template: str, values: Mapping[str, Any]) -> bytes:
+    """The page, in UTF-8. A name that the template uses and nobody gave is an error."""
+    return _environment().get_template(template).render(values).encode()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals |= {"asset": url_of, "navigation": NAVIGATION}
+    environment.filters |= {
+        "day": day,
+        "minute": minute,
+        "words": words,
+        "hex": hex_of,
+        "short": shortened,
+        "run_path": run_path,
+        "grouped": grouped,
+        "web_address": web_address,
+    }
+    return environment
+
+
+def day(instant: str) -> str:
+    """The UTC day of an instant."""
+    return instant[: len("2026-08-01")]
+
+
+def minute(instant: str) -> str:
+    """The UTC minute of an instant, for people."""
+    return f"{day(instant)} {instant[len('2026-08-01T') :][:5]} UTC"
+
+
+def words(code: str) -> str:
+    """A code in words: ``INCORRECT_SHAPE`` is ``incorrect shape``."""
+    return code.replace("_", " ").lower()
+
+
+def shortened(digest: str) -> str:
+    """The first digits of a digest, for the eye; whoever shows it so gives the whole of it beside."""
+    return f"{digest[: len('sha256:') + 16]}…"
+
+
+def run_path(digest: str) -> str:
+    """Where the page of a run is."""
+    return f"/runs/{hex_of(digest)}"
+
+
+def grouped(number: int) -> str:
+    """A whole number with its digits in groups of three, by narrow spaces that no line breaks at."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def web_address(text: str | None) -> str:
+    """The text where a link may lead there, else nothing: a ``javascript:`` address is only ever shown."""
+    try:
+        parts = urlsplit(text or "")
+    except ValueError:
+        return ""
+    safe = parts.scheme in ("http", "https") and parts.netloc
+    return quote(text or "", safe="/:?#[]@!$&'()*+,;=%~-._") if safe else ""
