@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -43,6 +43,10 @@ def _environment() -> Environment:
         "hex": hex_of,
         "short": shortened,
         "run_path": run_path,
+        "ranking_path": ranking_path,
+        "operation_path": operation_path,
+        "project_path": project_path,
+        "compare_path": compare_path,
         "grouped": grouped,
         "web_address": web_address,
     }
@@ -72,6 +76,26 @@ def shortened(digest: str) -> str:
 def run_path(digest: str) -> str:
     """Where the page of a run is."""
     return f"/runs/{hex_of(digest)}"
+
+
+def ranking_path(comparison_key: str) -> str:
+    """Where the page of a group is."""
+    return f"/rankings/{hex_of(comparison_key)}"
+
+
+def operation_path(slug: str) -> str:
+    """Where the page of an operation is."""
+    return f"/operations/{quote(slug, safe='')}"
+
+
+def project_path(digest: str) -> str:
+    """Where the page of a project is."""
+    return f"/projects/{hex_of(digest)}"
+
+
+def compare_path(*digests: str) -> str:
+    """Where runs are compared: each of them once, in this order."""
+    return f"/compare?{urlencode([('id', hex_of(digest)) for digest in digests])}"
 
 
 def grouped(number: int) -> str:
