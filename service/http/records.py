@@ -35,6 +35,7 @@ async def show_run(request: Request, context: Context) -> Response:
         return RedirectResponse(address, HTTPStatus.FOUND, {**headers, "Cache-Control": "no-store"})
     form = asked_for or _acceptable(request)
     content = await form.write(record)
+    headers |= form.headers
     headers["ETag"] = f'"{digest_of(content)}"'
     headers["Cache-Control"] = form.keep_pinned if record.snapshot.pinned else form.keep
     if is_known(request.headers.get("if-none-match", ""), headers["ETag"]):

@@ -1,14 +1,16 @@
 """Templates and the words and signs that they share: how instants, digests and numbers look on every page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from domain.identity import hex_of
+from service.pages import wording
 from service.pages.static import url_of
 
 FOLDER: Final = Path(__file__).parent / "templates"
@@ -35,7 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"asset": url_of, "navigation": NAVIGATION}
+    environment.globals |= {"asset": url_of, "navigation": NAVIGATION, "wording": wording}
     environment.filters |= {
         "day": day,
         "minute": minute,
@@ -49,6 +51,8 @@ def _environment() -> Environment:
         "compare_path": compare_path,
         "grouped": grouped,
         "web_address": web_address,
+        "anchor": anchor,
+        "json_block": json_block,
     }
     return environment
 
@@ -93,7 +97,7 @@ def project_path(digest: str) -> str:
     return f"/projects/{hex_of(digest)}"
 
 
-def compare_path(*digests: str) -> str:
+def compare_path(digests: Sequence[str]) -> str:
     """Where runs are compared: each of them once, in this order."""
     return f"/compare?{urlencode([('id', hex_of(digest)) for digest in digests])}"
 
@@ -111,3 +115,13 @@ def web_address(text: str | None) -> str:
         return ""
     safe = parts.scheme in ("http", "https") and parts.netloc
     return quote(text or "", safe="/:?#[]@!$&'()*+,;=%~-._") if safe else ""
+
+
+def anchor(id_: str) -> str:
+    """The name under which a page can be opened at an object: ids hold a slash."""
+    return id_.replace("/", "-")
+
+
+def json_block(text: str) -> Markup:
+    """JSON that can stand in a ``<script>`` element: nothing in it ends the element or opens a comment."""
+    return Markup(text.strip().replace("<", "\\u003c"))  # noqa: S704 - inside of a string, that is the same character
