@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from domain.facts import AttestationType, IssueCategory
+from domain.facts import AttestationType, DisputeOutcome, IssueCategory
 from domain.policies.evidence import EvidenceFact, EvidenceLevel
 from domain.policies.ranking import Ineligible
 from service.api.schema import schema
@@ -22,8 +22,9 @@ ASPECTS = schema._schema.type_map["CitedAspect"].values  # type: ignore[attr-def
         (wording.ATTESTED, AttestationType),
         (wording.ISSUES, IssueCategory),
         (wording.ASPECTS, ASPECTS),
+        (wording.DISPUTED, ["OPEN", "BLOCKING", *DisputeOutcome]),
     ],
-    ids=["levels", "facts", "reasons", "attested", "issues", "aspects"],
+    ids=["levels", "facts", "reasons", "attested", "issues", "aspects", "disputes"],
 )
 def test_every_code_has_words(words: Mapping[str, str], codes: Collection[str]) -> None:
     assert set(words) == set(codes)
