@@ -23,6 +23,7 @@ from service.api.schema import DOCUMENTS, schema
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.auth import is_loopback
 from service.errors_out import refused
+from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
@@ -89,6 +90,18 @@ class Web:
         """``POST /runs/<id>/issues``: the form of a run's page."""
         self.gate.admit_write(visit_of(request))
         return await report_issue(request, await self._context(request))
+
+    async def checkpoint(self, _: Request) -> Response:
+        """``GET /checkpoint``."""
+        return await tlog.checkpoint(self._index)
+
+    async def vkey(self, _: Request) -> Response:
+        """``GET /vkey``."""
+        return await tlog.vkey(self._index)
+
+    async def tile(self, request: Request) -> Response:
+        """``GET /tile/…``."""
+        return await tlog.tile(self._index, request)
 
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""
@@ -164,6 +177,9 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/runs/{id:alias}/issues", _handler("report_issue"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
             Route("/runs/{id:alias}", _handler("run")),
+            Route("/checkpoint", _handler("checkpoint")),
+            Route("/vkey", _handler("vkey")),
+            Route(tlog.TILE, _handler("tile")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),
