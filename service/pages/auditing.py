@@ -6,11 +6,12 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
+from domain.errors import NotFound
 from domain.facts import EVENTS
 from service.api.context import Context
 from service.pages.answers import page
 from service.pages.asking import ask
-from service.pages.parameters import ROWS, after, field, found, position
+from service.pages.parameters import ROWS, after, field, position
 from service.pages.run import indented
 
 FILTERS: Final = ("type", "stream", "actor", "run")
@@ -32,9 +33,13 @@ async def log(request: Request, context: Context) -> Response:
 async def event(request: Request, context: Context) -> Response:
     """``GET /audit/<position>``: one event, its hashes, and the proof that it is in the log."""
     place = position(request.path_params["position"], "position")
+    if not 1 <= place <= context.snapshot.position:
+        raise NotFound.because(
+            f"the log has no position {place}", remedy="the foot of this index's pages says where it ends"
+        )
     data = await ask(context, "audit", "Event", id=f"event/{place}", position=place)
-    one = found(data["node"], "event", "the footer of every page says where the log ends")
-    return page(request, "event.html", {**data, "event": one, "text": indented(one["data"]) if one["data"] else None})
+    text = data["node"]["data"]
+    return page(request, "event.html", {**data, "event": data["node"], "text": indented(text) if text else None})
 
 
 def _filter(given: dict[str, str]) -> dict[str, Any]:

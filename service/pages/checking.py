@@ -16,7 +16,7 @@ from service.pages.parameters import field, found
 
 PERMALINK: Final = re.compile(r"(?:https?://[^\s{}<>\"]*/)?runs/[^\s{}<>\"/?#,;)]+(?:/at/[0-9]+)?")
 DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}(?![0-9a-f])")
-# As our own formats write it: `(accessed 2026-12-01)`, `urldate = {2026-12-01}`, `Y2  - 2026/12/01/…`, CSL-JSON's parts.
+# As our formats write it: `(accessed 2026-12-01)`, `urldate = {2026-12-01}`, `Y2  - 2026/12/01/…`, CSL-JSON's parts.
 DAY: Final = re.compile(
     r"(?:accessed[ :]+|urldate\s*=\s*[{\"]|Y2\s+-\s+|\"accessed\":\s*\{\s*\"date-parts\":\s*\[\s*\[\s*)"
     r"(\d{4})[-/,]\s*(\d{1,2})[-/,]\s*(\d{1,2})",
