@@ -33,6 +33,7 @@ from service.http.records import show_run
 from service.pages import static
 from service.pages.answers import error_answer
 from service.pages.graphiql import graphiql
+from service.pages.reporting import report_issue
 from service.pages.routes import PAGES, Handler
 from service.settings import Settings
 
@@ -96,6 +97,11 @@ class Web:
     async def page(self, request: Request, handler: Handler) -> Response:
         """A page for people."""
         return await handler(request, await self._context(request))
+
+    async def report_issue(self, request: Request) -> Response:
+        """``POST /runs/<id>/issues``: the form of a run's page."""
+        self.gate.admit_write(visit_of(request))
+        return await report_issue(request, await self._context(request))
 
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""
@@ -168,6 +174,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             *(Route(path, _page(handler)) for path, handler in PAGES.items()),
             Route("/graphql", _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
+            Route("/runs/{id:alias}/issues", _handler("report_issue"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
             Route("/runs/{id:alias}", _handler("run")),
             Route("/checkpoint", _handler("checkpoint")),

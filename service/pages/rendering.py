@@ -126,12 +126,12 @@ def grouped(number: int) -> str:
 
 def web_address(text: str | None) -> str:
     """The text where a link may lead there, else nothing: a ``javascript:`` address is only ever shown."""
+    address = text or ""
     try:
-        parts = urlsplit(text or "")
+        leads = address.lower().startswith(("http://", "https://")) and urlsplit(address).netloc
     except ValueError:
         return ""
-    safe = parts.scheme in ("http", "https") and parts.netloc
-    return quote(text or "", safe="/:?#[]@!$&'()*+,;=%~-._") if safe else ""
+    return quote(address, safe="/:?#[]@!$&'()*+,;=%~-._") if leads else ""
 
 
 def anchor(id_: str) -> str:

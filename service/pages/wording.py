@@ -52,6 +52,13 @@ ASPECTS: Final[Mapping[str, str]] = {
     "DISPUTE": "dispute",
     "METADATA": "editorial part revised",
 }
+DISPUTED: Final[Mapping[str, str]] = {
+    "OPEN": "opened",
+    "BLOCKING": "opened, which keeps it out of rankings",
+    "DISMISSED": "dismissed",
+    "UPHELD": "upheld",
+    "CORRECTED": "ended by a correction",
+}
 STYLES: Final = (("apa", "APA"), ("chicago", "Chicago"), ("ieee", "IEEE"), ("acm", "ACM"), ("nature", "Nature"))
 
 
