@@ -19,7 +19,8 @@
     return [times, values];
   };
 
-  const tables = figure.dataset.steps.split(" ").map((id) => document.getElementById(id));
+  const tables = figure.dataset.steps.split(" ").map((id) => document.getElementById(id))
+    .filter((table) => table.querySelectorAll("tr[data-time]").length > 1); // one value is no steps
   const data = uPlot.join(tables.map(read), tables.map(() => [2, 2]));
   const unit = document.querySelector("tr[data-unit]")?.dataset.unit ?? "";
   const known = data.slice(1).flat().filter((value) => value != null);
@@ -28,7 +29,8 @@
     : [unit, 1];
   const shown = (value) => (unit in DURATIONS ? (value * DURATIONS[unit]) / size : value);
   const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-  const format = (value) => (value == null ? "none" : `${digits.format(shown(value))} ${shownUnit}`);
+  const format = (value) => (value == null ? "" : `${digits.format(shown(value))} ${shownUnit}`);
+  const instant = (seconds, length) => new Date(seconds * 1000).toISOString().replace("T", " ").slice(0, length);
 
   const draw = () => {
     const style = getComputedStyle(document.documentElement);
@@ -48,9 +50,10 @@
     return new uPlot({
       width: plot.clientWidth,
       height: 256,
+      padding: [null, 44, null, null], // room for half of the last date
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
-      series: [{ label: "Time (UTC)" }, ...series],
-      axes: [axis, { ...axis, size: 80, values: (_, ticks) => ticks.map(format) }],
+      series: [{ label: "Time", value: (_, time) => (time == null ? "" : instant(time, 16)) }, ...series],
+      axes: [{ ...axis, space: 110, values: (_, ticks, _axis, _space, step) => ticks.map((tick) => instant(tick, step < 86400 ? 16 : 10)) }, { ...axis, size: 80, values: (_, ticks) => ticks.map(format) }],
     }, data, plot);
   };
 
