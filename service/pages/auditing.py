@@ -9,6 +9,7 @@ from starlette.responses import Response
 from domain.errors import NotFound
 from domain.facts import EVENTS
 from service.api.context import Context
+from service.api.cursors import log_cursor
 from service.pages.answers import page
 from service.pages.asking import ask
 from service.pages.parameters import ROWS, after, field, position
@@ -20,7 +21,7 @@ FILTERS: Final = ("type", "stream", "actor", "run")
 async def log(request: Request, context: Context) -> Response:
     """``GET /audit``: events by type, stream, actor or run, from a position on; without any of these, the last ones."""
     given = {name: field(request, name) for name in FILTERS}
-    start = await _start(request, context, filtered=any(given.values()))
+    start = _start(request, context, filtered=any(given.values()))
     data = await ask(context, "audit", "Log", filter=_filter(given), first=ROWS, after=start)
     values = {
         "given": {**given, "from": field(request, "from")},
@@ -47,15 +48,11 @@ def _filter(given: dict[str, str]) -> dict[str, Any]:
     return asked | ({"types": [given["type"]]} if given["type"] else {})
 
 
-async def _start(request: Request, context: Context, *, filtered: bool) -> str | None:
+def _start(request: Request, context: Context, *, filtered: bool) -> str | None:
     """The cursor of the place after which the page begins."""
     if cursor := after(request):
         return cursor
+    snapshot = context.snapshot
     if wanted := field(request, "from"):
-        before = max(position(wanted, "from") - 1, 0)
-    elif filtered:
-        return None
-    else:
-        before = max((await ask(context, "audit", "Head"))["stamp"]["position"] - ROWS, 0)
-    place = await ask(context, "audit", "Place", position=before)
-    return str(place["at"]["stamp"]["cursor"])
+        return log_cursor(snapshot.log_id, max(position(wanted, "from") - 1, 0))
+    return None if filtered else log_cursor(snapshot.log_id, max(snapshot.position - ROWS, 0))
