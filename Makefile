@@ -19,7 +19,7 @@ demo: setup  ## import the seed records and the sample, serve them on 127.0.0.1
 	.venv/bin/kernelindex demo --port $(PORT)
 
 test: setup  ## run the whole suite; skipped tests say why
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest -n auto
 
 lint: setup
 	.venv/bin/ruff check .

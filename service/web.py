@@ -82,6 +82,15 @@ class Web:
         """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the record and its citations."""
         return await show_run(request, await self._context(request))
 
+    async def page(self, request: Request, handler: Handler) -> Response:
+        """A page for people."""
+        return await handler(request, await self._context(request))
+
+    async def report_issue(self, request: Request) -> Response:
+        """``POST /runs/<id>/issues``: the form of a run's page."""
+        self.gate.admit_write(visit_of(request))
+        return await report_issue(request, await self._context(request))
+
     async def checkpoint(self, _: Request) -> Response:
         """``GET /checkpoint``."""
         return await tlog.checkpoint(self._index)
@@ -93,15 +102,6 @@ class Web:
     async def tile(self, request: Request) -> Response:
         """``GET /tile/…``."""
         return await tlog.tile(self._index, request)
-
-    async def page(self, request: Request, handler: Handler) -> Response:
-        """A page for people."""
-        return await handler(request, await self._context(request))
-
-    async def report_issue(self, request: Request) -> Response:
-        """``POST /runs/<id>/issues``: the form of a run's page."""
-        self.gate.admit_write(visit_of(request))
-        return await report_issue(request, await self._context(request))
 
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""

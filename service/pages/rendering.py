@@ -1,5 +1,6 @@
 """Templates and the words and signs that they share: how instants, digests and numbers look on every page."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -59,6 +60,7 @@ def _environment() -> Environment:
         "grouped": grouped,
         "web_address": web_address,
         "anchor": anchor,
+        "breakable": breakable,
         "json_block": json_block,
     }
     return environment
@@ -137,6 +139,11 @@ def web_address(text: str | None) -> str:
 def anchor(id_: str) -> str:
     """The name under which a page can be opened at an object: ids hold a slash."""
     return id_.replace("/", "-")
+
+
+def breakable(name: str) -> Markup:
+    """A name such as ``comparabilityFamily``, which a narrow column may break between its words."""
+    return Markup("<wbr>").join(re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name))
 
 
 def json_block(text: str) -> Markup:

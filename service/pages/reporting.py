@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Final
 from unicodedata import normalize
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -40,9 +40,9 @@ async def report_issue(request: Request, context: Context) -> Response:
 
 def require_same_origin(request: Request) -> None:
     """Refuse what another site's page sends: whoever looks at that would report from their own address."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "")
-    same = site == "same-origin" if site else urlsplit(origin).netloc == request.headers.get("host")
-    if not same:
+    site, host = request.headers.get("sec-fetch-site"), request.headers.get("host")
+    ours = (f"http://{host}", f"https://{host}") if host else ()
+    if site != "same-origin" if site else request.headers.get("origin") not in ours:
         raise refused(
             ErrorCode.FORBIDDEN,
             "This form is taken only from a page of this index",

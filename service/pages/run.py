@@ -23,6 +23,8 @@ FORMATS: Final = (
     ("schemaOrg", "JSON-LD (schema.org)", CitationFormat.SCHEMA_ORG),
 )
 """The field of the page's document, the name, and the format."""
+MOST_SHOWN: Final = 64 * 1024
+"""Characters of a manifest: one may have a mebibyte, which is nothing to read."""
 
 
 async def run_page(run: Doc, context: Context) -> bytes:
@@ -59,7 +61,7 @@ async def _written(run: Doc, data: Doc, pinned: Doc | None) -> bytes:
         "since": data["since"]["changes"] if pinned else [],
         "history": changes,
         "formats": [(name, title, one.value.suffix) for name, title, one in FORMATS],
-        "manifests": [(name, indented(one["manifest"])) for name, one in _parts(run) if one],
+        "manifests": [(name, _readable(one["manifest"])) for name, one in _parts(run) if one],
     }
     # A page of this size takes some milliseconds to write, in which others are to be served.
     return await asyncio.to_thread(render, "run.html", values)
@@ -67,6 +69,10 @@ async def _written(run: Doc, data: Doc, pinned: Doc | None) -> bytes:
 
 def _parts(run: Doc) -> list[tuple[str, Doc | None]]:
     return [("run", run), ("protocol", run["protocol"]), ("environment", run["environment"])]
+
+
+def _readable(manifest: str) -> str | None:
+    return indented(manifest) if len(manifest) <= MOST_SHOWN else None
 
 
 def indented(json_text: str) -> str:

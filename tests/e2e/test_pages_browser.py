@@ -220,6 +220,16 @@ class TestAttesting:
         assert page.get_by_label("What you tried and saw").input_value() == "It runs."
         assert page.get_by_role("button", name="Attest").is_enabled()
 
+    def test_without_a_key_it_says_what_is_needed(self, visit: Tab, served: Served) -> None:
+        page = visit.open(served.seed)
+        page.locator("summary", has_text="Attest").click()
+        page.get_by_label("What you tried and saw").fill("It runs.")
+
+        page.get_by_role("button", name="Attest").click()
+        page.locator(".attest .outcome.bad").wait_for()
+
+        assert "key" in page.locator(".attest .outcome").inner_text()
+
     def test_a_key_is_kept_for_the_tab_where_that_is_asked_for(self, visit: Tab, served: Served) -> None:
         page = visit.open(served.failed)
         page.locator("summary", has_text="Attest").click()

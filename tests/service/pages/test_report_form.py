@@ -81,6 +81,8 @@ async def test_sent_twice_it_is_one_report(client: httpx.AsyncClient) -> None:
         {"Origin": HERE, "Sec-Fetch-Site": "none"},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": f"{HERE}.evil.example"},
         {},
     ],
 )

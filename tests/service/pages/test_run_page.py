@@ -310,6 +310,22 @@ async def test_attestations_and_what_they_count_for(here: Site, client: httpx.As
     assert entry.one("a").attributes["rel"] == "external nofollow ugc"
 
 
+async def test_a_manifest_that_nobody_would_read_is_left_to_the_api(here: Site, client: httpx.AsyncClient) -> None:
+    metrics = {f"metric_{number:05}": number for number in range(5_000)}
+    native = {"source": "board", "metrics": metrics}
+    await record(here, Ingest(bundle=bundle(sourceNative=native)))
+
+    answer = await client.get(page_of(run_of(sourceNative=native)), headers={"Accept": BROWSER})
+
+    section = Page(answer.text).section("manifest")
+    assert [one.attributes["aria-label"] for one in section.all("pre")] == [
+        "Manifest of the protocol",
+        "Manifest of the environment",
+    ]
+    assert "the API has it, as manifest" in section.text
+    assert len(answer.content) < 200_000
+
+
 async def test_a_page_is_kept_and_asked_for_again(here: Site, client: httpx.AsyncClient) -> None:
     await record(here, Ingest(bundle=bundle()))
     first = await client.get(page_of(run_of()), headers={"Accept": BROWSER})
