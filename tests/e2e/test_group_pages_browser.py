@@ -115,6 +115,18 @@ class TestTheGroup:
             ]
             assert visit.problems() == []
 
+    def test_it_prints_as_a_table_with_its_bars(self, visit: Tab, served: Served) -> None:
+        page = visit.open(served.group)
+        page.set_viewport_size({"width": 680, "height": 900})  # what is left of A4 between its margins
+        page.emulate_media(media="print")
+
+        rows = page.locator(".ranked tbody tr")
+        assert rows.count() == len(MEDIANS)
+        assert page.locator(".ranked .bar").first.is_visible()
+        assert rows.first.evaluate("row => getComputedStyle(row).display") == "table-row"
+        assert page.locator(".pick input").first.is_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth") == 680
+
     def test_chosen_runs_are_compared(self, visit: Tab, served: Served) -> None:
         page = visit.open(served.group)
         for number in (0, 2):
