@@ -18,6 +18,11 @@ FOLDER: Final = Path(__file__).parent / "templates"
 
 NAVIGATION: Final = (
     ("/", "Runs"),
+    ("/operations", "Operations"),
+    ("/search", "Search"),
+    ("/compare", "Compare"),
+    ("/cited", "Check a citation"),
+    ("/audit", "Log"),
     ("/graphql", "API"),
 )
 """Where each page leads, and what it is called. Another entry is another line."""
@@ -49,6 +54,8 @@ def _environment() -> Environment:
         "ranking_path": ranking_path,
         "operation_path": operation_path,
         "project_path": project_path,
+        "workload_path": workload_path,
+        "implementation_path": implementation_path,
         "compare_path": compare_path,
         "grouped": grouped,
         "web_address": web_address,
@@ -97,6 +104,16 @@ def operation_path(slug: str) -> str:
 def project_path(digest: str) -> str:
     """Where the page of a project is."""
     return f"/projects/{hex_of(digest)}"
+
+
+def workload_path(digest: str) -> str:
+    """Where the page of a workload is."""
+    return f"/workloads/{hex_of(digest)}"
+
+
+def implementation_path(digest: str) -> str:
+    """Where the page of an implementation is."""
+    return f"/implementations/{hex_of(digest)}"
 
 
 def compare_path(digests: Sequence[str]) -> str:

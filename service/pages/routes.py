@@ -9,6 +9,12 @@ from starlette.responses import Response
 from service.api.context import Context
 from service.pages.answers import page
 from service.pages.asking import ask
+from service.pages.auditing import event, log
+from service.pages.catalogue import implementation, operation, operations, project, workload
+from service.pages.checking import cited
+from service.pages.comparing import compare, export
+from service.pages.ranking import ranking
+from service.pages.searching import search
 
 Handler = Callable[[Request, Context], Awaitable[Response]]
 
@@ -21,4 +27,16 @@ async def home(request: Request, context: Context) -> Response:
 
 PAGES: Final[Mapping[str, Handler]] = {
     "/": home,
+    "/rankings/{key:str}": ranking,
+    "/operations": operations,
+    "/operations/{slug:str}": operation,
+    "/workloads/{id:alias}": workload,
+    "/implementations/{id:alias}": implementation,
+    "/projects/{id:alias}": project,
+    "/compare": compare,
+    "/compare.{suffix:str}": export,
+    "/search": search,
+    "/cited": cited,
+    "/audit": log,
+    "/audit/{position:str}": event,
 }
