@@ -22,7 +22,7 @@ demo-feed: setup  ## add a made-up run to a running demo every few seconds, for 
 	.venv/bin/kernelindex demo-feed --server http://127.0.0.1:$(PORT)
 
 test: setup  ## run the whole suite; skipped tests say why
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest -n auto
 
 lint: setup
 	.venv/bin/ruff check .

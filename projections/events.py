@@ -14,7 +14,7 @@ import msgspec
 from domain.events import Event
 from domain.facts import EventErased
 from domain.identity import is_digest
-from projections.model import ReadModel
+from projections.model import ReadModel, json_list
 
 DDL: Final = """
 CREATE TABLE events (
@@ -71,6 +71,28 @@ def count(db: sqlite3.Connection, criteria: Criteria, until: int) -> int:
     query = f"SELECT count(*) FROM {tables} WHERE {' AND '.join(conditions)}"  # noqa: S608 text is ours
     row = db.execute(query, {**names, "after": 0, "until": until}).fetchone()
     return int(row[0])
+
+
+def histories(db: sqlite3.Connection, records: Sequence[str], after: int, until: int, size: int) -> dict[str, Found]:
+    """The first ``size`` events behind ``after`` that concern each of these records, none behind ``until``."""
+    query = """SELECT record.value, position, recorder_id FROM json_each(:records) AS record
+      JOIN event_subjects ON subject = record.value JOIN events USING (position)
+      WHERE position IN (
+        SELECT position FROM event_subjects
+        WHERE subject = record.value AND position > :after AND position <= :until ORDER BY position LIMIT :limit)
+      ORDER BY record.key, position"""
+    names = {"records": json_list(records), "after": after, "until": until, "limit": size + 1}
+    rows: dict[str, list[tuple[int, int]]] = {record: [] for record in records}
+    for record, position, recorder in db.execute(query, names):
+        rows[record].append((position, recorder))
+    return {record: Found(found[:size], len(found) > size) for record, found in rows.items()}
+
+
+def lengths(db: sqlite3.Connection, records: Sequence[str], until: int) -> dict[str, int]:
+    """How many events concern each of these records, none counted behind ``until``."""
+    query = """SELECT value, (SELECT count(*) FROM event_subjects WHERE subject = value AND position <= :until)
+      FROM json_each(:records)"""
+    return dict(db.execute(query, {"records": json_list(records), "until": until}).fetchall())
 
 
 def recorder_id(db: sqlite3.Connection, position: int) -> int | None:

@@ -7,10 +7,12 @@ from projections.model import AS_OF, json_list
 
 def newest_observations(db: sqlite3.Connection, sources: list[str], position: int) -> dict[str, str]:
     """When the newest run of each source was measured."""
-    query = f"""SELECT json_extract(doc, '$.observedAt') FROM runs WHERE source = :source AND {AS_OF}
-      ORDER BY observed_key DESC LIMIT 1"""  # noqa: S608 text is ours
-    found = {slug: db.execute(query, {"source": slug, "position": position}).fetchone() for slug in sources}
-    return {slug: row[0] for slug, row in found.items() if row}
+    query = f"""SELECT source.value, (
+        SELECT json_extract(doc, '$.observedAt') FROM runs WHERE runs.source = source.value AND {AS_OF}
+        ORDER BY observed_key DESC LIMIT 1)
+      FROM json_each(:sources) AS source"""  # noqa: S608 text is ours
+    rows = db.execute(query, {"sources": json_list(sources), "position": position})
+    return {slug: observed_at for slug, observed_at in rows if observed_at}
 
 
 def changed_since(

@@ -5,7 +5,7 @@ snapshot under ``"@"``, so that what hangs below it is read as of the same posit
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from strawberry.dataloader import DataLoader
@@ -26,6 +26,7 @@ ON_LOOP: Final = 8
 
 Loader = DataLoader[str, Any]
 Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
+Batch = Callable[[list[Any]], Awaitable[Sequence[Any]]]
 Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
 KINDS: Final[Mapping[str, str]] = {
@@ -104,6 +105,19 @@ class Snapshot:
 
             loader = self._loaders[name] = DataLoader(load)
         return await loader.load(key)
+
+    async def batched(
+        self, name: str, load: Callable[[list[Any]], Awaitable[Sequence[Any]]], keys: Sequence[Any]
+    ) -> Any:
+        """What ``load`` answers for these keys, in order: asked once for all keys that are wanted under its name."""
+        loader = self._loaders.get(name)
+        if loader is None:
+
+            async def together(wanted: list[Any]) -> list[Any]:
+                return list(await load(wanted))
+
+            loader = self._loaders[name] = DataLoader(together)
+        return await loader.load_many(keys)
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""

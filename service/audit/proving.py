@@ -1,6 +1,8 @@
 """What an index proves of its log: signed checkpoints, and proofs under them that can be checked without it."""
 
 import asyncio
+from collections.abc import Callable
+from itertools import count, groupby
 from typing import Final
 
 from domain.audit.notes import Checkpoint, Note
@@ -60,10 +62,22 @@ class Proving:
     async def load(self, rows: list[tuple[int, int]]) -> list[Event]:
         """The events of these positions and recorder ids, from the log."""
 
-        def read() -> list[Event]:
-            return [self._log.read(recorder_id - 1, 1)[0].at(position) for position, recorder_id in rows]
+        return await asyncio.to_thread(self._load, rows)
 
-        return await asyncio.to_thread(read)
+    def _load(self, rows: list[tuple[int, int]]) -> list[Event]:
+        """One read for each stretch of events that follow one another in the log."""
+        read: dict[int, Event] = {}
+        for _, stretch in groupby(sorted(set(rows)), key=_place_less_rank()):
+            near = list(stretch)
+            committed = self._log.read(near[0][1] - 1, len(near))
+            read |= {position: one.at(position) for (position, _), one in zip(near, committed, strict=True)}
+        return [read[position] for position, _ in rows]
+
+
+def _place_less_rank() -> Callable[[tuple[int, int]], int]:
+    """Equal for rows that follow one another without a gap, taken in order."""
+    rank = count()
+    return lambda row: row[1] - next(rank)
 
 
 def proven_text(event: Event) -> bytes:

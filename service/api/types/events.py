@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -13,7 +13,7 @@ from domain.events import Event as LogEvent
 from domain.events import canonical_event, encode_fact, event_digest
 from domain.facts import Erased
 from projections import events
-from projections.events import Criteria
+from projections.events import Criteria, Found
 from projections.model import Doc
 from service.api import cursors
 from service.api.context import Context
@@ -100,10 +100,41 @@ async def event_connection(
     head, log_id = snapshot.position, snapshot.log_id
     start = _start(after, log_id, head) if after is not None else 0
     found = await snapshot.read(lambda db: events.page(db, criteria, start, head, size))
-    rows: Sequence[LogEvent] = await context.index.proving.load(found.rows)
-    nodes = [(cursors.log_cursor(log_id, event.position), event_document(event, snapshot)) for event in rows]
+
+    async def count() -> int:
+        return int(await snapshot.read(lambda db: events.count(db, criteria, head)))
+
+    rows = await context.index.proving.load(found.rows)
+    return _document(rows, snapshot, has_next=found.has_next, start=start, count=count)
+
+
+async def history_connection(
+    context: Context, snapshot: Snapshot, record: str, first: int | None, after: LogCursor | None
+) -> Doc:
+    """A page of what concerns a record; of many records the pages are read at once."""
+    size = PageArguments(first=first).size()
+    head = snapshot.position
+    start = _start(after, snapshot.log_id, head) if after is not None else 0
+    found: Found = await snapshot.gathered(
+        f"histories of {size} from {start}",
+        lambda db, records: events.histories(db, records, start, head, size),
+        record,
+    )
+
+    async def count() -> int:
+        lengths = await snapshot.gathered("lengths", lambda db, records: events.lengths(db, records, head), record)
+        return int(lengths)
+
+    rows = await snapshot.batched("events", context.index.proving.load, found.rows)
+    return _document(rows, snapshot, has_next=found.has_next, start=start, count=count)
+
+
+def _document(
+    rows: Sequence[LogEvent], snapshot: Snapshot, *, has_next: bool, start: int, count: Callable[[], Awaitable[int]]
+) -> Doc:
+    nodes = [(cursors.log_cursor(snapshot.log_id, one.position), event_document(one, snapshot)) for one in rows]
     return {
-        **connection_document(nodes, has_next=found.has_next, has_previous=start > 0),
-        "position": head,
-        "@count": lambda: snapshot.read(lambda db: events.count(db, criteria, head)),
+        **connection_document(nodes, has_next=has_next, has_previous=start > 0),
+        "position": snapshot.position,
+        "@count": count,
     }

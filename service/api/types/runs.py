@@ -7,7 +7,6 @@ import strawberry
 from strawberry.types import Info
 
 from domain.identity import hex_of
-from projections.events import Criteria
 from projections.model import Doc
 from projections.rankings import Standing
 from service.api import citing
@@ -28,7 +27,7 @@ from service.api.types.catalogue import (
 from service.api.types.citations import ACCESSED_ON, PROOF, STYLE, Citation
 from service.api.types.connections import Connection
 from service.api.types.enums import CitationFormat, Profile, RunStatus
-from service.api.types.events import Event, event_connection
+from service.api.types.events import Event, history_connection
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
 from service.api.types.run_lists import RunLists
 
@@ -149,7 +148,7 @@ class Run(RunLists, Documented, Registered):
     async def history(
         self, root: Root, info: Info[Context, Any], first: int | None = None, after: LogCursor | None = None
     ) -> Doc:
-        return await event_connection(info.context, snapshot_of(root), Criteria(record=root["digest"]), first, after)
+        return await history_connection(info.context, snapshot_of(root), root["digest"], first, after)
 
     @loaded(
         list[LazyRun],
