@@ -39,6 +39,7 @@ QUERY = """subscription { newRuns { __typename ... on LogMessage { cursor positi
   ... on NewRun { run { shortId title status primary { formatted } ranking { rank groupSize } permalink } } } }"""
 INGEST = "mutation ($input: IngestRunsInput!) { ingestRuns(input: $input) { __typename } }"
 MARK = b'"__typename":"NewRun"'
+CAUGHT_UP = b'"CaughtUp"'
 
 
 def serve(kind: str, listener: socket.socket, folder: str) -> None:
@@ -53,6 +54,7 @@ def serve(kind: str, listener: socket.socket, folder: str) -> None:
         http=BoundedProtocol,
         ws=BoundedWebSocket,
         ws_per_message_deflate=False,
+        ws_ping_interval=None,  # the listeners only count: they would answer none
         log_level="warning",
         access_log=False,
         loop="uvloop",
@@ -95,7 +97,8 @@ class Listener(asyncio.Protocol):
     """A subscriber that only counts, so that it costs little beside the server."""
 
     def __init__(self, heard: "Heard", port: int) -> None:
-        self.heard, self.port, self.opened = heard, port, False
+        self.heard, self.port, self.opened, self.ready = heard, port, False, False
+        self.tail = b""
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -111,6 +114,11 @@ class Listener(asyncio.Protocol):
             self.opened = True
             for said in ({"type": "connection_init"}, {"id": "1", "type": "subscribe", "payload": {"query": QUERY}}):
                 self.transport.write(_frame(json.dumps(said).encode()))
+        data = self.tail + data
+        self.tail = data[-len(MARK) + 1 :]  # a mark may come in two pieces
+        if not self.ready and CAUGHT_UP in data:
+            self.ready = True
+            self.heard.ready += 1
         self.heard.take(data)
 
 
@@ -129,7 +137,6 @@ class Heard:
         self.times: list[float] = []
 
     def take(self, data: bytes) -> None:
-        self.ready += b'CaughtUp"' in data
         if found := data.count(MARK):
             self.count += found
             self.times += [time.monotonic()] * found
