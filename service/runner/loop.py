@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 import structlog
 
-from domain.commands.reruns import statement
+from domain.commands.rerun_results import statement
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError, NotFound
 from domain.manifests import Manifest
 from service.runner.harness import HarnessFailed, Measured, Task

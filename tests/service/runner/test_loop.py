@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from domain.commands.reruns import statement
+from domain.commands.rerun_results import statement
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError
 from domain.manifests import Manifest
 from service.runner.harness import Measured, Task
