@@ -6,7 +6,9 @@ from typing import Final
 
 VOID: Final = frozenset({"meta", "link", "img", "input", "br", "hr", "wbr"})
 UNSHOWN: Final = frozenset({"script", "style", "head", "template"})
-INLINE: Final = frozenset({"a", "abbr", "bdi", "b", "code", "em", "i", "small", "span", "strong", "time", "label"})
+INLINE: Final = frozenset(
+    {"a", "abbr", "bdi", "b", "code", "em", "i", "small", "span", "strong", "time", "label", "wbr"}
+)
 
 
 class Element:
