@@ -5,10 +5,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from service.app import Index, open_index
 from service.settings import Settings
 from tests.examples import Clock, Ids
+
+# A test says what is right, not how long it may take on a machine that does other things as well.
+hypothesis_settings.register_profile("patient", deadline=None)
+hypothesis_settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")
