@@ -481,9 +481,24 @@ def test_every_error_of_the_family_is_in_every_payload(family: type[KernelIndexE
     assert set(user_error.fields) <= document.keys()
 
 
+def unions(end: str) -> list[GraphQLUnionType]:
+    """The schema's unions with names that end so."""
+    found = [one for one in schema._schema.type_map.values() if isinstance(one, GraphQLUnionType)]
+    named = [one for one in found if one.name.endswith(end)]
+    assert named
+    return named
+
+
+def test_a_union_of_messages_holds_what_happened_and_the_three_about_the_subscription_itself() -> None:
+    for union in unions("Message"):
+        names = {member.name for member in union.types}
+        assert names > {"Progress", "CaughtUp", "Lagged"}
+        assert len(names) == 4
+        assert all("LogMessage" in {one.name for one in member.interfaces} for member in union.types)
+
+
 def test_a_union_holds_a_success_and_the_errors_alone() -> None:
-    unions = [one for one in schema._schema.type_map.values() if isinstance(one, GraphQLUnionType)]
-    for union in unions:
+    for union in unions("Payload"):
         others = {member.name for member in union.types} - set(FAMILY)
         assert all(name.endswith("Success") for name in others)
         assert len(others) == 1
