@@ -73,12 +73,13 @@ def put(db: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any], po
     insert(db, table, {**row, "from_position": position})
 
 
-def documents(db: sqlite3.Connection, table: str, key: str, values: Iterable[str], position: int) -> dict[str, Doc]:
+def document_texts(
+    db: sqlite3.Connection, table: str, key: str, values: Iterable[str], position: int
+) -> dict[str, str]:
     """The documents that hold at the position, by key; one statement however many are asked for."""
     query = f"""SELECT {key}, doc FROM {table}
       WHERE {key} IN (SELECT value FROM json_each(:keys)) AND {AS_OF}"""  # noqa: S608 names are ours
-    rows = db.execute(query, {"keys": json_list(values), "position": position})
-    return {name: msgspec.json.decode(doc) for name, doc in rows}
+    return dict(db.execute(query, {"keys": json_list(values), "position": position}).fetchall())
 
 
 def json_list(values: Iterable[str]) -> str:

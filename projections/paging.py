@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from projections.model import AS_OF, Doc
+from projections.model import AS_OF
 
 Key = tuple[Any, ...]
 
@@ -38,9 +38,9 @@ class Window(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """The rows of a window in the order of their listing, as keys and documents, and whether there are more."""
+    """The rows of a window in the order of their listing, as keys and texts of documents; whether there are more."""
 
-    rows: Sequence[tuple[Key, Doc]]
+    rows: Sequence[tuple[Key, str]]
     has_next: bool
     has_previous: bool
 
@@ -63,7 +63,7 @@ def page(db: sqlite3.Connection, listing: Listing, window: Window, position: int
     if window.backward:
         rows.reverse()
     return Page(
-        rows=[(tuple(row[:-1]), msgspec.json.decode(row[-1])) for row in rows],
+        rows=[(tuple(row[:-1]), row[-1]) for row in rows],
         has_next=window.before is not None if window.backward else more,
         has_previous=more if window.backward else window.after is not None,
     )

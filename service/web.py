@@ -65,6 +65,7 @@ class Web:
             max_body=_max_body,
             admit=self._admit,
             give_up=Context.give_up,
+            execute=self._api.execute,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )

@@ -36,6 +36,10 @@ class Context:
         """Take a snapshot of what the views show now."""
         self.snapshot = self._snapshot(self.index.follower.head, pinned=False)
 
+    def start_over(self) -> None:
+        """The operation is executed again, on what it has read so far."""
+        self.styled = 0
+
     def give_up(self) -> None:
         """Nobody waits for the operation any more: what it still reads may end."""
         self.given_up = True

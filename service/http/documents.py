@@ -10,13 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     GraphQLError,
     GraphQLSchema,
     OperationDefinitionNode,
+    VariableNode,
+    Visitor,
     parse,
     specified_rules,
     validate,
+    visit,
 )
 from strawberry import Schema
 from strawberry.extensions import SchemaExtension
@@ -44,7 +48,11 @@ class DocumentRejected(Exception):
 
 
 class Prepared:
-    """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly."""
+    """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly.
+
+    ``deciding`` names the variables in directives, which decide what its selections hold; ``projections`` is for what
+    executing it compiles for some of their values.
+    """
 
     def __init__(self, text: str, document: DocumentNode, schema: GraphQLSchema, limits: Limits) -> None:
         self.text = text
@@ -57,7 +65,9 @@ class Prepared:
             for node in document.definitions
             if isinstance(node, OperationDefinitionNode)
         }
-        self._deciding: dict[str | None, tuple[str, ...]] = {}
+        self.deciding = _deciding(document)
+        self.projections: dict[tuple[Any, ...], Any] = {}
+        self._lengths: dict[str | None, tuple[str, ...]] = {}
         self._costs: dict[tuple[Any, ...], int] = {}
 
     def operation(self, name: str | None) -> OperationDefinitionNode:
@@ -78,12 +88,12 @@ class Prepared:
         """What an operation of this document costs with these variables."""
         name = operation.name.value if operation.name else None
         key: tuple[Any, ...] | None = None
-        if name in self._deciding:
-            key = (name, *(_length(variables, variable) for variable in self._deciding[name]))
+        if name in self._lengths:
+            key = (name, *(_length(variables, variable) for variable in self._lengths[name]))
             if key in self._costs:
                 return self._costs[key]
         costing = cost_operation(self._schema, self.document, operation, variables, self._limits)
-        self._deciding[name] = tuple(costing.lengths)
+        self._lengths[name] = tuple(costing.lengths)
         if len(self._costs) >= KEPT_COSTS:
             self._costs.clear()
         self._costs[name, *(_length(variables, variable) for variable in costing.lengths)] = costing.total
@@ -92,6 +102,17 @@ class Prepared:
 
 def _length(variables: Mapping[str, Any], name: str) -> int | str | None:
     return length_of(variables[name]) if name in variables else "absent"
+
+
+def _deciding(document: DocumentNode) -> tuple[str, ...]:
+    found: set[str] = set()
+
+    class Directives(Visitor):
+        def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
+            found.update(one.value.name.value for one in node.arguments or () if isinstance(one.value, VariableNode))
+
+    visit(document, Directives())
+    return tuple(sorted(found))
 
 
 def _count_tokens(document: DocumentNode) -> int:

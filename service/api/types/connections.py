@@ -100,7 +100,7 @@ async def connection(
     )
     page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
     rows = [
-        (cursors.encode(PageCursor(binding, snapshot.position, key)), snapshot.adopt(doc)) for key, doc in page.rows
+        (cursors.encode(PageCursor(binding, snapshot.position, key)), snapshot.stored(text)) for key, text in page.rows
     ]
     return {
         **connection_document(rows, has_next=page.has_next, has_previous=page.has_previous),
