@@ -95,7 +95,7 @@ class Snapshot:
 
     async def source(self, slug: str) -> Doc:
         """The source of that slug, registered or not."""
-        return (await self.sources([slug]))[0]
+        return await self.document("sources", slug) or self.adopt(unregistered(slug))
 
     async def sources(self, slugs: Sequence[str]) -> Sequence[Doc]:
         """The sources of several slugs, in order."""
