@@ -1,8 +1,8 @@
 """Our server beside the GraphQL servers of Node, over the same data, in one run.
 
-All of them read the same SQLite file by the same SQL, and their answers are compared before anything is timed. Each is
-pinned to one core, the load to another; they are visited in turn, and what counts are the medians of the ratios within a
-round, so that what else the machine does falls on all alike. Uncached, each request has other variables than the ones
+All of them read the same SQLite file by the same SQL, and their answers are compared before anything is timed. Each
+is pinned to one core, the load to another; they are visited in turn, and what counts are the medians of the ratios within
+a round, so that what else the machine does falls on all alike. Uncached, each request has other variables than the ones
 before it and our response cache is off; hits are one request again and again, against an ASGI application that answers
 the same bytes and does nothing else.
 
@@ -145,8 +145,8 @@ uvicorn.run(app, port={port}, log_level="warning", access_log=False, lifespan="o
 def ask(port: int, body: str) -> Any:
     """The data that a server answers."""
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/graphql", body.encode(), headers)  # noqa: S310
-    with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/graphql", body.encode(), headers)
+    with urllib.request.urlopen(request, timeout=60) as response:
         answer = json.load(response)
     if answer.get("errors"):
         raise SystemExit(f"{port} answers with errors: {answer['errors']}")

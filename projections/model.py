@@ -21,6 +21,9 @@ TEMPORAL: Final = "from_position INTEGER NOT NULL, to_position INTEGER"
 AS_OF: Final = "from_position <= :position AND (to_position IS NULL OR to_position > :position)"
 """The condition that picks the rows which hold at ``:position``."""
 
+DOC: Final = "CAST(doc AS BLOB)"
+"""The column of documents as it is read: decoding takes UTF-8, and Python's own text is another form of it."""
+
 Doc = dict[str, Any]
 """A JSON document in the API's own names, nesting and spelling of scalars."""
 
@@ -75,9 +78,9 @@ def put(db: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any], po
 
 def document_texts(
     db: sqlite3.Connection, table: str, key: str, values: Iterable[str], position: int
-) -> dict[str, str]:
+) -> dict[str, bytes]:
     """The documents that hold at the position, by key; one statement however many are asked for."""
-    query = f"""SELECT {key}, doc FROM {table}
+    query = f"""SELECT {key}, {DOC} FROM {table}
       WHERE {key} IN (SELECT value FROM json_each(:keys)) AND {AS_OF}"""  # noqa: S608 names are ours
     return dict(db.execute(query, {"keys": json_list(values), "position": position}).fetchall())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from projections.model import AS_OF
+from projections.model import AS_OF, DOC
 
 Key = tuple[Any, ...]
 
@@ -40,7 +40,7 @@ class Window(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """The rows of a window in the order of their listing, as keys and texts of documents; whether there are more."""
 
-    rows: Sequence[tuple[Key, str]]
+    rows: Sequence[tuple[Key, bytes]]
     has_next: bool
     has_previous: bool
 
@@ -56,7 +56,7 @@ def page(db: sqlite3.Connection, listing: Listing, window: Window, position: int
             conditions.append(f"({', '.join(listing.order)}) {comparison} ({marks})")
             names |= {f"{bound}{index}": value for index, value in enumerate(key)}
     direction = "DESC" if listing.descending is not window.backward else "ASC"
-    query = f"""SELECT {", ".join(listing.order)}, doc FROM {listing.table} WHERE {" AND ".join(conditions)}
+    query = f"""SELECT {", ".join(listing.order)}, {DOC} FROM {listing.table} WHERE {" AND ".join(conditions)}
       ORDER BY {", ".join(f"{column} {direction}" for column in listing.order)} LIMIT :limit"""  # noqa: S608
     found = db.execute(query, names).fetchall()
     more, rows = len(found) > window.size, found[: window.size]

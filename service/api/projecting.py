@@ -191,9 +191,15 @@ def _list(kind: type | None, item: Complete) -> Complete:
 
 
 def _leaf(type_: GraphQLLeafType) -> Complete:
+    names: dict[Any, str] = {}
+    if isinstance(type_, GraphQLEnumType):
+        names = {value.value: name for name, value in type_.values.items() if type(value.value) is str}
+
     def complete(value: Any, _wave: Wave) -> Any:
         if value is None:
             return None
+        if type(value) is str and value in names:
+            return names[value]
         shown = Undefined if isinstance(value, Exception) else type_.coerce_output_value(value)
         if shown is None or shown is Undefined:
             raise Fault

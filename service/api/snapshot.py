@@ -172,7 +172,7 @@ class Snapshot:
             doc["id"] = pinned_id(doc["id"], self.position)
         return doc
 
-    def stored(self, text: str) -> Doc:
+    def stored(self, text: bytes) -> Doc:
         """A document of the views, read in this snapshot."""
         return Stored(text, self, self.position if self.pinned else None)
 

@@ -30,7 +30,7 @@ class Stored(dict[str, Any]):
 
     __slots__ = ("_pinned_to", "_read_by", "_text")
 
-    def __init__(self, text: str, snapshot: Any, pinned_to: int | None) -> None:
+    def __init__(self, text: bytes, snapshot: Any, pinned_to: int | None) -> None:
         super().__init__({"@": snapshot})
         self._text = text
         self._pinned_to = pinned_to

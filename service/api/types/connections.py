@@ -1,6 +1,6 @@
 """Connections: keyset pages, all of one paging from one snapshot."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -9,7 +9,7 @@ import strawberry
 from domain.errors import ErrorCode, InvalidInput
 from projections import paging
 from projections.model import Doc
-from projections.paging import Listing, Window
+from projections.paging import Key, Listing, Window
 from service.api import cursors
 from service.api.cursors import PageCursor
 from service.api.scalars import Position
@@ -29,9 +29,16 @@ class PageInfo:
     end_cursor: str | None = picked("The cursor of the last row; null on an empty page.")
 
 
+async def _cursors(edges: Sequence[Doc]) -> Sequence[str]:
+    return [edge["@cursor"](edge["@key"]) for edge in edges]
+
+
 @strawberry.type(description="A row of a list.")
 class Edge(Generic[T]):
-    cursor: str = picked("The place of the row in the list, opaque.")
+    @loaded(str, "The place of the row in the list, opaque.", together=_cursors)
+    def cursor(self, root: Root) -> str:
+        return str(root["@cursor"](root["@key"]))
+
     node: T = picked("The row.")
 
 
@@ -99,12 +106,9 @@ async def connection(
         before=before.key if before else None,
     )
     page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
-    rows = [
-        (cursors.encode(PageCursor(binding, snapshot.position, key)), snapshot.stored(text)) for key, text in page.rows
-    ]
+    rows = [(key, snapshot.stored(text)) for key, text in page.rows]
     return {
-        **connection_document(rows, has_next=page.has_next, has_previous=page.has_previous),
-        "position": snapshot.position,
+        **connection_document(rows, binding, snapshot, has_next=page.has_next, has_previous=page.has_previous),
         "@count": lambda: snapshot.read(lambda db: paging.count(db, listing, snapshot.position)),
     }
 
@@ -118,17 +122,24 @@ async def paged(snapshot: Snapshot, cursor: PageCursor, snapshot_at: SnapshotAt,
     return await snapshot_at(cursor.position)
 
 
-def connection_document(rows: list[tuple[str, Any]], *, has_next: bool, has_previous: bool) -> Doc:
-    """What all connections show of their rows, given as cursors and nodes."""
+def connection_document(
+    rows: list[tuple[Key, Any]], binding: str, snapshot: Snapshot, *, has_next: bool, has_previous: bool
+) -> Doc:
+    """What all connections show of their rows, given as keys and nodes; ``binding`` binds their cursors."""
+
+    def cursor(key: Key) -> str:
+        return cursors.encode(PageCursor(binding, snapshot.position, key))
+
     return {
-        "edges": [{"cursor": cursor, "node": node} for cursor, node in rows],
+        "edges": [{"@key": key, "@cursor": cursor, "node": node} for key, node in rows],
         "nodes": [node for _, node in rows],
         "pageInfo": {
             "hasNextPage": has_next,
             "hasPreviousPage": has_previous,
-            "startCursor": rows[0][0] if rows else None,
-            "endCursor": rows[-1][0] if rows else None,
+            "startCursor": cursor(rows[0][0]) if rows else None,
+            "endCursor": cursor(rows[-1][0]) if rows else None,
         },
+        "position": snapshot.position,
     }
 
 

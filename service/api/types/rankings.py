@@ -97,15 +97,15 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
     rows = []
     for index in page:
         placed = standing.placed[index]
-        position = PageCursor(binding, snapshot.position, (placed.entry.run,))
-        rows.append((cursors.encode(position), _entry(placed, standing, snapshot)))
+        rows.append(((placed.entry.run,), _entry(placed, standing, snapshot)))
 
     async def count() -> int:
         return len(standing.placed)
 
     return {
-        **connection_document(rows, has_next=page.stop < len(standing.placed), has_previous=page.start > 0),
-        "position": snapshot.position,
+        **connection_document(
+            rows, binding, snapshot, has_next=page.stop < len(standing.placed), has_previous=page.start > 0
+        ),
         "@count": count,
     }
 
