@@ -1,8 +1,8 @@
 """Our server beside the GraphQL servers of Node, over the same data, in one run.
 
-All of them read the same SQLite file by the same SQL, and their answers are compared before anything is timed. Each
-is pinned to one core, the load to another; they are visited in turn, and what counts are the medians of the ratios within
-a round, so that what else the machine does falls on all alike. Uncached, each request has other variables than the ones
+All of them read the same SQLite file by the same SQL, and their answers are compared before anything is timed. Each is
+pinned to one core, the load to another. They are visited in turn, and what counts are the medians of the ratios in each
+round, so that what else the machine does falls on all alike. Uncached, each request has other variables than the ones
 before it and our response cache is off; hits are one request again and again, against an ASGI application that answers
 the same bytes and does nothing else.
 

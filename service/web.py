@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 
 from graphql import OperationDefinitionNode, OperationType
@@ -13,9 +15,11 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.errors import ErrorCode, InvalidInput
-from domain.principals import Scope
+from domain.events import timestamp
+from domain.principals import Scope as KeyScope
 from service.api.context import Context
 from service.api.execute import Api, extensions_of
 from service.api.schema import DOCUMENTS, schema
@@ -26,10 +30,12 @@ from service.http.admission import Admission, Gate, visit_of
 from service.http.answers import refusal, respond
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
+from service.http.documents import Prepared
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.negotiation import JSON
 from service.http.records import show_run
+from service.http.response_cache import KEEP, Answers, Moment, ResponseCache
 from service.pages import static
 from service.pages.graphiql import graphiql
 from service.settings import Settings
@@ -46,6 +52,10 @@ class AliasConvertor(PathConvertor):
 
 
 register_url_convertor("alias", AliasConvertor())
+
+GRAPHQL = "/graphql"
+MOMENTARY = frozenset({"stamp", "accessedAt", "viewer", "rateLimit"})
+"""Fields that follow from when and by whom they are asked for, not from the log alone."""
 
 MIN_POSITION = "x-kernelindex-min-position"
 
@@ -66,8 +76,29 @@ class Web:
             admit=self._admit,
             give_up=Context.give_up,
             execute=self._api.execute,
+            answered=_mark,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
+        )
+
+    def cached(self, app: ASGIApp) -> ASGIApp:
+        """The application, behind a cache of whole answers if there is to be one."""
+        index = self._index
+        if not (max_bytes := index.settings.response_cache_bytes):
+            return app
+
+        def moment(now: datetime) -> Moment:
+            day = timestamp(now)[: len("2026-08-01")]
+            return Moment(index.follower.head.position, index.views.generation, day)
+
+        return ResponseCache(
+            app,
+            Answers(max_bytes),
+            path=GRAPHQL,
+            gate=self.gate,
+            moment=moment,
+            now=index.now,
+            make_id=index.new_id,
         )
 
     async def ingest(self, request: Request) -> Response:
@@ -144,12 +175,13 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
         async with open_index(settings, now=now, new_id=new_id) as index:
             app.state.web = Web(index, demo=demo)
             app.state.gate = app.state.web.gate
+            app.state.cached = app.state.web.cached(partial(Starlette.__call__, app))
             yield
 
-    return Starlette(
+    return _Application(
         routes=[
             Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
-            Route("/graphql", _GraphQL()),
+            Route(GRAPHQL, _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
             Route("/runs/{id:alias}", _handler("run")),
@@ -168,7 +200,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
 
 
 def _max_body(request: Request) -> int:
-    return WRITER_BODY if visit_of(request).caller.may(Scope.INGEST) else DOCUMENTS.limits.body
+    return WRITER_BODY if visit_of(request).caller.may(KeyScope.INGEST) else DOCUMENTS.limits.body
 
 
 async def _no_such_route(_: Request, error: Exception) -> Response:
@@ -181,10 +213,24 @@ async def _no_such_route(_: Request, error: Exception) -> Response:
     return respond(refusal(refused(code, message, headers=error.headers)), JSON)
 
 
+class _Application(Starlette):
+    """Starlette, behind the cache of whole answers once the index is open."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cached = getattr(self.state, "cached", super().__call__)
+        await cached(scope, receive, send)
+
+
+def _mark(request: Request, prepared: Prepared, operation: OperationDefinitionNode, context: Context) -> None:
+    """Let the answer be kept, unless something in it depends on more than the request and its moment."""
+    if operation.operation is OperationType.QUERY and prepared.fields.isdisjoint(MOMENTARY):
+        request.scope.get(KEEP, []).append(timestamp(context.accessed_at))
+
+
 class _GraphQL:
     """Hands on to the endpoint of the index that is open."""
 
-    async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:  # type: ignore[type-arg]
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await scope["app"].state.web.graphql(scope, receive, send)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -15,7 +15,8 @@ from service.http.negotiation import GRAPHQL_JSON, JSON, negotiate
 from service.keys import KeyStore
 from service.rates import Rates, Standing, rate_headers
 
-_VISIT: Final = "kernelindex.visit"
+VISIT: Final = "kernelindex.visit"
+"""In the scope of a request: that it was let in."""
 
 
 class Visit:
@@ -80,7 +81,8 @@ class Admission:
             await send(message)
 
         try:
-            scope[_VISIT] = gate.admit(headers, _peer(scope))
+            if VISIT not in scope:
+                scope[VISIT] = gate.admit(headers, peer_of(scope))
             await self.app(scope, receive, told)
         except KernelIndexError as error:
             if begun:
@@ -91,7 +93,7 @@ class Admission:
 
 def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
     """The headers on rates. The refusal of one too many has its own, on the rate that it is about."""
-    visit: Visit | None = scope.get(_VISIT)
+    visit: Visit | None = scope.get(VISIT)
     if visit is None or message["status"] == HTTPStatus.TOO_MANY_REQUESTS:
         return []
     return [(name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()]
@@ -99,11 +101,11 @@ def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
 
 def visit_of(request: Request) -> Visit:
     """The visit of a request that was let in."""
-    visit: Visit = request.scope[_VISIT]
+    visit: Visit = request.scope[VISIT]
     return visit
 
 
-def _peer(scope: Any) -> str:
+def peer_of(scope: Scope) -> str:
     """The other end of the socket: a proxy's word for it counts only where the server was told to trust that proxy."""
     client = scope.get("client")
     return str(client[0]) if client else "here"

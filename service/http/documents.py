@@ -12,6 +12,7 @@ from typing import Any, Final
 from graphql import (
     DirectiveNode,
     DocumentNode,
+    FieldNode,
     GraphQLError,
     GraphQLSchema,
     OperationDefinitionNode,
@@ -51,7 +52,7 @@ class Prepared:
     """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly.
 
     ``deciding`` names the variables in directives, which decide what its selections hold; ``projections`` is for what
-    executing it compiles for some of their values.
+    executing it compiles for some of their values. ``fields`` names all fields that it asks for.
     """
 
     def __init__(self, text: str, document: DocumentNode, schema: GraphQLSchema, limits: Limits) -> None:
@@ -65,7 +66,7 @@ class Prepared:
             for node in document.definitions
             if isinstance(node, OperationDefinitionNode)
         }
-        self.deciding = _deciding(document)
+        self.fields, self.deciding = _names_in(document)
         self.projections: dict[tuple[Any, ...], Any] = {}
         self._lengths: dict[str | None, tuple[str, ...]] = {}
         self._costs: dict[tuple[Any, ...], int] = {}
@@ -104,15 +105,21 @@ def _length(variables: Mapping[str, Any], name: str) -> int | str | None:
     return length_of(variables[name]) if name in variables else "absent"
 
 
-def _deciding(document: DocumentNode) -> tuple[str, ...]:
-    found: set[str] = set()
+def _names_in(document: DocumentNode) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of all fields, and of all variables in directives."""
+    fields: set[str] = set()
+    deciding: set[str] = set()
 
-    class Directives(Visitor):
+    class Names(Visitor):
+        def enter_field(self, node: FieldNode, *_: Any) -> None:
+            fields.add(node.name.value)
+
         def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
-            found.update(one.value.name.value for one in node.arguments or () if isinstance(one.value, VariableNode))
+            values = (one.value for one in node.arguments or ())
+            deciding.update(value.name.value for value in values if isinstance(value, VariableNode))
 
-    visit(document, Directives())
-    return tuple(sorted(found))
+    visit(document, Names())
+    return frozenset(fields), tuple(sorted(deciding))
 
 
 def _count_tokens(document: DocumentNode) -> int:
