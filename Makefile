@@ -19,7 +19,7 @@ demo: setup  ## import the seed records and the sample, serve them on 127.0.0.1
 	.venv/bin/kernelindex demo --port $(PORT)
 
 test: setup  ## run the whole suite; skipped tests say why
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest -n auto
 
 lint: setup
 	.venv/bin/ruff check .
@@ -35,8 +35,8 @@ contracts: setup
 schema: setup  ## write schema.graphql from the code
 	.venv/bin/kernelindex schema > schema.graphql.new && mv schema.graphql.new schema.graphql
 
-bench: setup  ## measure the import and the rebuild against their plain baselines
-	.venv/bin/python benchmarks/catalog_import.py
+bench: setup  ## measure everything in benchmarks/ beside its baselines, write benchmarks/RESULTS.md; needs Node 20 and npm
+	.venv/bin/python benchmarks
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

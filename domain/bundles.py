@@ -1,6 +1,6 @@
 """What is ingested at once: a run with any of the manifests it refers to, and how its source speaks of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NotRequired
 
 import msgspec
@@ -79,16 +79,19 @@ _RECORD: Final = TypeAdapter(Record)
 _RECORD_FIELDS: Final[dict[str, Any]] = _RECORD.json_schema()["properties"]
 
 
-def read_bundle(tree: Json, document: str = "") -> Bundle:
-    """Validate a bundle, or a single manifest as a bundle of one. Raises :class:`InvalidInput` with every problem."""
+def read_bundle(tree: Json, document: str = "", *, read: Callable[..., Manifest] = read_manifest) -> Bundle:
+    """Validate a bundle, or a single manifest as a bundle of one. Raises :class:`InvalidInput` with every problem.
+
+    ``read`` is for who reads the same parts again and again and keeps them.
+    """
     if not isinstance(tree, dict) or "kind" in tree:
-        return bundle_of(read_manifest(tree, document=document))
+        return bundle_of(read(tree, document=document))
     problems: list[Problem] = list(_unknown_parts(tree, document))
     manifests: dict[str, Manifest] = {}
     for part, kinds in PARTS.items():
         if part in tree:
             try:
-                manifests[part] = read_manifest(tree[part], document=document, kinds=kinds)
+                manifests[part] = read(tree[part], document=document, kinds=kinds)
             except InvalidInput as error:
                 problems.extend(error.within(document, part).problems)
     record = Record()

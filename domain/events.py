@@ -171,6 +171,49 @@ def canonical_event(event: Event) -> bytes:
     return _ENCODER.encode(fields)
 
 
+class _Line(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    actor: str
+    cause: Cause
+    recorded_at: str
+    stream: str
+    type: str
+    version: int
+    data: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    erased: str | msgspec.UnsetType = msgspec.UNSET
+
+
+_LINE: Final = msgspec.json.Decoder(_Line)
+
+
+def export_line(event: Event) -> bytes:
+    """The event in an exported log: its canonical bytes, with ``erased`` (the digest) in the place of ``data`` gone."""
+    if not isinstance(event.fact, Erased):
+        return canonical_event(event)
+    return _ENCODER.encode(
+        _Line(
+            actor=event.actor,
+            cause=event.cause,
+            recorded_at=event.recorded_at,
+            stream=event.stream,
+            type=event.type,
+            version=event.version,
+            erased=event.fact.digest,
+        )
+    )
+
+
+def read_export_line(line: bytes) -> Recorded:
+    """The fact of a line. Raises ``msgspec.DecodeError`` for what is no event, :class:`UnknownEventType`."""
+    read = _LINE.decode(line)
+    if read.type not in EVENTS:
+        raise UnknownEventType(read.type)
+    if isinstance(read.data, msgspec.Raw):
+        fact = _FACTS[read.type].decode(read.data)
+    else:
+        fact = Erased(originator=read.stream, type=read.type, digest=str(read.erased))
+    return Recorded(read.stream, read.version, read.recorded_at, read.actor, read.cause, fact)
+
+
 def event_digest(event: Event) -> str:
     """``sha256:`` of the canonical event, of which an erased one keeps nothing else."""
     return event.fact.digest if isinstance(event.fact, Erased) else digest_of(canonical_event(event))

@@ -3,6 +3,7 @@
 Specs are those of accepted manifests: durations are already integer nanoseconds.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -149,6 +150,13 @@ def lower_is_better(metric: str, unit: str) -> bool:
     if metric in LOWER_IS_BETTER or unit in TIME_UNITS:
         return True
     return not (unit.endswith(RATE_UNIT_ENDINGS) or metric == "score" or metric.endswith("_score"))
+
+
+def ratio_to_best(value: Decimal, best: Decimal, *, lower_is_better: bool) -> float | None:
+    """How far behind the best value: 1 for the best, above 1 for worse ones. None where no number says it."""
+    worse, better = (value, best) if lower_is_better else (best, value)
+    ratio = float(worse / better) if better else math.inf
+    return ratio if math.isfinite(ratio) else None
 
 
 def _primary(run_spec: Mapping[str, Any]) -> Measurement | None:

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -23,9 +23,8 @@ CREATE INDEX attestations_run ON attestations (run, filed_position);
 """
 
 
-def listing(run: str) -> Listing:
-    """The attestations to a run that no moderator has hidden, oldest first."""
-    return Listing("attestations", ("filed_position",), ("run = :run", "NOT hidden"), {"run": run})
+SHOWN: Final = Listing("attestations", ("filed_position",), ("NOT hidden",))
+"""The attestations that no moderator has hidden, oldest first."""
 
 
 def counts(db: sqlite3.Connection, runs: Iterable[str], position: int) -> dict[str, list[Doc]]:

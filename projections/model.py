@@ -5,7 +5,7 @@ A row is never overwritten: ``from_position`` says since which position it holds
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -29,13 +29,15 @@ Doc = dict[str, Any]
 
 Apply = Callable[[sqlite3.Connection, Event, Any], None]
 Conclude = Callable[[sqlite3.Connection, int, int], None]
+Absorb = Callable[[sqlite3.Connection, Sequence[tuple[Event, int]]], None]
 
 
 class ReadModel(msgspec.Struct, frozen=True):
     """A read model: its tables, and what each type of fact does to them. Raising ``version`` rebuilds the views.
 
     ``conclude`` is for what is derived once per save, at its end: it is given the position of the save before and that
-    of this one.
+    of this one. ``absorb`` is for what takes every event, of any type: it is given those of a save at its end, each
+    with its recorder id.
     """
 
     name: str
@@ -43,6 +45,7 @@ class ReadModel(msgspec.Struct, frozen=True):
     ddl: str
     handlers: Mapping[type[Fact], Apply]
     conclude: Conclude | None = None
+    absorb: Absorb | None = None
 
 
 def close(db: sqlite3.Connection, table: str, key: str, value: str, position: int) -> None:

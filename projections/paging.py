@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from projections.model import AS_OF, DOC
+from projections.model import AS_OF, DOC, json_list
 
 Key = tuple[Any, ...]
 
@@ -45,8 +45,53 @@ class Page(msgspec.Struct, frozen=True):
     has_previous: bool
 
 
+class Branch(msgspec.Struct, frozen=True):
+    """A listing of what belongs to a parent, for many parents at once.
+
+    ``belongs`` is the SQL condition of a row of ``listing`` that belongs to ``parent.value``.
+    """
+
+    listing: Listing
+    belongs: str
+
+
 def page(db: sqlite3.Connection, listing: Listing, window: Window, position: int) -> Page:
     """Read one window of a listing as of a position."""
+    names, conditions, direction = _windowed(listing, window, position)
+    query = f"""SELECT {", ".join(listing.order)}, {DOC} FROM {listing.table} WHERE {conditions}
+      ORDER BY {_by(listing.order, direction)} LIMIT :limit"""  # noqa: S608
+    return _page(window, db.execute(query, names).fetchall())
+
+
+def pages(
+    db: sqlite3.Connection, branch: Branch, parents: Sequence[str], window: Window, position: int
+) -> dict[str, Page]:
+    """The same window of the listing of each parent, in one statement."""
+    listing = branch.listing
+    names, conditions, direction = _windowed(listing, window, position)
+    columns = [f"row.{column}" for column in listing.order]
+    query = f"""SELECT parent.value, {", ".join(columns)}, {DOC.replace("doc", "row.doc")}
+      FROM json_each(:parents) AS parent JOIN {listing.table} AS row ON row.rowid IN (
+        SELECT rowid FROM {listing.table} WHERE {branch.belongs} AND {conditions}
+        ORDER BY {_by(listing.order, direction)} LIMIT :limit)
+      ORDER BY parent.key, {_by(columns, direction)}"""  # noqa: S608
+    found: dict[str, list[tuple[Any, ...]]] = {parent: [] for parent in parents}
+    for parent, *row in db.execute(query, {**names, "parents": json_list(parents)}):
+        found[parent].append(tuple(row))
+    return {parent: _page(window, rows) for parent, rows in found.items()}
+
+
+def counts(db: sqlite3.Connection, branch: Branch, parents: Sequence[str], position: int) -> dict[str, int]:
+    """How many rows the listing of each parent has, in one statement."""
+    query = f"""SELECT parent.value, (
+        SELECT count(*) FROM {branch.listing.table} WHERE {branch.belongs} AND {branch.listing.conditions()})
+      FROM json_each(:parents) AS parent"""  # noqa: S608 text is ours
+    names = {"position": position, **branch.listing.names, "parents": json_list(parents)}
+    return dict(db.execute(query, names).fetchall())
+
+
+def _windowed(listing: Listing, window: Window, position: int) -> tuple[dict[str, Any], str, str]:
+    """What the names of a window's query stand for, which rows it reads, and in which direction."""
     names = {"position": position, "limit": window.size + 1, **listing.names}
     conditions = [listing.conditions()]
     for bound, key, forward in (("after", window.after, True), ("before", window.before, False)):
@@ -56,10 +101,15 @@ def page(db: sqlite3.Connection, listing: Listing, window: Window, position: int
             conditions.append(f"({', '.join(listing.order)}) {comparison} ({marks})")
             names |= {f"{bound}{index}": value for index, value in enumerate(key)}
     direction = "DESC" if listing.descending is not window.backward else "ASC"
-    query = f"""SELECT {", ".join(listing.order)}, {DOC} FROM {listing.table} WHERE {" AND ".join(conditions)}
-      ORDER BY {", ".join(f"{column} {direction}" for column in listing.order)} LIMIT :limit"""  # noqa: S608
-    found = db.execute(query, names).fetchall()
-    more, rows = len(found) > window.size, found[: window.size]
+    return names, " AND ".join(conditions), direction
+
+
+def _by(columns: Sequence[str], direction: str) -> str:
+    return ", ".join(f"{column} {direction}" for column in columns)
+
+
+def _page(window: Window, found: Sequence[tuple[Any, ...]]) -> Page:
+    more, rows = len(found) > window.size, list(found[: window.size])
     if window.backward:
         rows.reverse()
     return Page(

@@ -1,6 +1,5 @@
 """Rankings: the groups in which runs may be compared, ranked once per change, at first read."""
 
-import math
 import sqlite3
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -8,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from domain.measurements import ratio_to_best
 from domain.policies import RANKING_POLICIES
 from domain.policies.ranking import Entry, Placed, Profile, profile_of_group
 from projections import saves
@@ -50,10 +50,7 @@ class Standing(msgspec.Struct, frozen=True):
 
     def ratio_to_leader(self, placed: Placed) -> float | None:
         """How far behind the leader's value: 1 for the leader, above 1 for worse ones."""
-        value, leader = placed.entry.value, self.placed[0].entry.value
-        worse, better = (value, leader) if self.group.lower_is_better else (leader, value)
-        ratio = float(worse / better) if better else math.inf
-        return ratio if math.isfinite(ratio) else None
+        return ratio_to_best(placed.entry.value, self.placed[0].entry.value, lower_is_better=self.group.lower_is_better)
 
 
 def groups(db: sqlite3.Connection, keys: Iterable[str], position: int) -> dict[str, Group]:

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from domain.display.quantities import format_value
-from domain.records import Candidate, RecordBasis, RecordCause, cause_of_gain, cause_of_loss, holder, is_better
+from domain.records import Candidate, RecordBasis, cause_of_gain, cause_of_loss, holder, is_better
+from projections import saves
 from projections.model import TEMPORAL, Doc, ReadModel, close, document_text, insert, put
 from projections.paging import Listing
 
@@ -166,12 +167,14 @@ def _eligible_between(
 def _put_observed(
     db: sqlite3.Connection, group: Group, one: Candidate, previous: Candidate | None, position: int
 ) -> None:
+    (observed_at,) = db.execute("SELECT doc ->> '$.observedAt' FROM runs WHERE digest = ?", (one.run,)).fetchone()
+    doc = _document(group, RecordBasis.BY_OBSERVATION, one, previous)
     row = {
         "run": one.run,
         "comparison_key": group.key,
         "observed_key": one.observed_key,
         "value": str(one.value),
-        "doc": document_text(_document(group, RecordBasis.BY_OBSERVATION, one, previous)),
+        "doc": document_text(doc | {"time": observed_at}),
     }
     _forget_unshown(db, one.run, position)
     put(db, "records_observed", "run", row, position)
@@ -204,7 +207,8 @@ def _know(db: sqlite3.Connection, group: Group, change: Change, before: int, pos
         cause = cause_of_gain(best, known, was_out=_was_out(db, group, best.run, before))
     else:
         cause = cause_of_loss(_reasons(db, gone))
-    doc = _document(group, RecordBasis.AS_KNOWN, best, known) | {"cause": cause.value, "position": position}
+    doc = _document(group, RecordBasis.AS_KNOWN, best, known)
+    doc |= {"cause": cause.value, "position": position, "time": saves.recorded_at(db, position)}
     change_row: dict[str, Any] = {
         "change": f"{group.key}@{position}",
         "comparison_key": group.key,
@@ -247,7 +251,7 @@ def _document(group: Group, basis: RecordBasis, one: Candidate | None, previous:
         "value": _value(group, one),
         "previousRun": previous.run if previous else None,
         "previousValue": _value(group, previous),
-        "cause": RecordCause.NEW_RUN.value,
+        "cause": None,
         "position": None,
     }
 

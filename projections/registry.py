@@ -9,6 +9,7 @@ from projections import (
     attestations,
     conditions,
     erasures,
+    events,
     identities,
     implementations,
     issues,
@@ -21,10 +22,12 @@ from projections import (
     runners,
     runs,
     saves,
+    search,
     sources,
+    tree,
     workloads,
 )
-from projections.model import Apply, Conclude
+from projections.model import Absorb, Apply, Conclude
 
 READ_MODELS: Final = tuple(
     module.READ_MODEL
@@ -47,6 +50,9 @@ READ_MODELS: Final = tuple(
         issues,
         rankings,
         records,
+        search,
+        tree,
+        events,
     )
 )
 
@@ -56,6 +62,8 @@ HANDLERS: Final[dict[type[Fact], tuple[Apply, ...]]] = {
 }
 
 CONCLUSIONS: Final[tuple[Conclude, ...]] = tuple(model.conclude for model in READ_MODELS if model.conclude)
+
+ABSORBERS: Final[tuple[Absorb, ...]] = tuple(model.absorb for model in READ_MODELS if model.absorb)
 
 
 def fingerprint() -> str:

@@ -49,6 +49,7 @@ CREATE INDEX runs_comparison_key ON runs (comparison_key, observed_key, digest);
 CREATE INDEX runs_from ON runs (from_position);
 CREATE INDEX runs_to ON runs (to_position) WHERE to_position IS NOT NULL;
 CREATE INDEX runs_source ON runs (source, external_id);
+CREATE INDEX runs_freshness ON runs (source, observed_key);
 CREATE INDEX runs_implementation ON runs (implementation);
 CREATE INDEX runs_workload ON runs (workload);
 CREATE INDEX runs_protocol ON runs (protocol);
@@ -120,6 +121,14 @@ def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> lis
         AND other.comparison_key = one.comparison_key AND other.digest <> one.digest
       WHERE one.digest IN (SELECT value FROM json_each(:digests)) ORDER BY other.recorded_position"""  # noqa: S608
     return [Duplicate(*row) for row in db.execute(query, {"digests": json_list(digests), "position": position})]
+
+
+def measured_workloads(db: sqlite3.Connection, operation: str, hardware: str | None, position: int) -> dict[str, int]:
+    """The workloads of an operation that have runs which may be ranked, on that hardware if given, and how many."""
+    query = f"""SELECT workload, count(*) FROM runs WHERE operation = :operation AND eligible AND {AS_OF}
+      AND (:hardware IS NULL OR hardware = :hardware) GROUP BY workload"""  # noqa: S608 text is ours
+    names = {"operation": operation, "hardware": hardware, "position": position}
+    return dict(db.execute(query, names).fetchall())
 
 
 class Version(NamedTuple):

@@ -81,6 +81,11 @@ def end_of(db: sqlite3.Connection, position: int) -> Save:
     return Save(*row)
 
 
+def recorded_at(db: sqlite3.Connection, position: int) -> str:
+    """When the save that ended at this position was recorded."""
+    return str(db.execute("SELECT recorded_at FROM saves WHERE position = ?", (position,)).fetchone()[0])
+
+
 def position_of(db: sqlite3.Connection, recorder_id: int) -> int | None:
     """The position at which the save with this last recorder id ended."""
     row = db.execute("SELECT position FROM saves WHERE recorder_id = ?", (recorder_id,)).fetchone()

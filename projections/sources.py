@@ -48,12 +48,14 @@ def _policy(policy: msgspec.Raw) -> Doc | None:
     terms = msgspec.json.decode(policy)
     if not isinstance(terms, dict):
         return None
+    days = terms.get("freshnessDays")
     said = {name: text for name, text in terms.items() if isinstance(text, str)}
     return {
         "licence": said.get("licence") or said.get("license"),
         "attribution": said.get("attribution"),
         "terms": said.get("terms"),
         "url": said.get("url"),
+        "freshnessDays": days if type(days) is int and days > 0 else None,
         "text": bytes(policy).decode(),
     }
 
@@ -96,7 +98,7 @@ def _changing(changes: Callable[[Any, Event], Doc]) -> Callable[[sqlite3.Connect
 
 READ_MODEL = ReadModel(
     "sources",
-    1,
+    2,
     DDL,
     {
         SourceRegistered: _changing(_registered),

@@ -12,9 +12,9 @@ from typing import Final, Self, TypeVar
 
 import aiosqlite
 
-from domain.events import Committed
+from domain.events import Committed, Event
 from projections import saves
-from projections.registry import CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
+from projections.registry import ABSORBERS, CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
 from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
@@ -51,6 +51,7 @@ class Views:
         self._writer = writer
         self._reader = reader
         self._peeker = peeker
+        self._opened = _identity(path)
 
     @classmethod
     async def open(cls, folder: Path, generation: int = 0) -> Self:
@@ -72,7 +73,7 @@ class Views:
     async def become(self, other: Self) -> None:
         """Show what ``other`` shows from now on, whoever holds these views; delete all views of before."""
         before = (self._writer, self._reader, self._peeker)
-        self.path, self.generation = other.path, other.generation
+        self.path, self.generation, self._opened = other.path, other.generation, other._opened
         self._writer, self._reader, self._peeker = other._writer, other._reader, other._peeker
         before[2].close()
         await before[1].close()
@@ -80,6 +81,13 @@ class Views:
         for path in self.path.parent.glob("views-*.db"):
             if path != self.path:
                 delete(path)
+
+    def replaced(self) -> bool:
+        """Whether another file was put in the place of the one that is open here. Takes microseconds."""
+        try:
+            return _identity(self.path) != self._opened
+        except FileNotFoundError:
+            return False
 
     async def discard(self) -> None:
         """Close them and delete their file: they show another log, or can't be read."""
@@ -148,6 +156,21 @@ def delete(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
+def replace(path: Path, target: Path) -> None:
+    """Put closed views in the place of others. Whoever has those open keeps them until they are closed."""
+    db = _connect(path, writes=True)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    # The side files of the old ones first: they must not be taken for those of the new.
+    delete(target)
+    path.rename(target)
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that reads the views in this file."""
+    return _connect(path)
+
+
 def open_writer(path: Path) -> sqlite3.Connection:
     """A connection that may write views to this file, empty ones where there are none: for :func:`apply`."""
     db = _connect(path, writes=True)
@@ -168,16 +191,19 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
         if head != after:
             db.execute("ROLLBACK")
             return head
-        concluded = head.position
+        concluded, save = head.position, list[tuple[Event, int]]()
         for position, one in enumerate(committed, head.position + 1):
             event = one.at(position)
+            save.append((event, one.recorder_id))
             for handle in HANDLERS.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
+                saves.record_save(db, event, one.recorder_id)
                 for conclude in CONCLUSIONS:
                     conclude(db, concluded, position)
-                concluded = position
-                saves.record_save(db, event, one.recorder_id)
+                for absorb in ABSORBERS:
+                    absorb(db, save)
+                concluded, save = position, []
         head = saves.head(db)
         db.execute("COMMIT")
     except BaseException:
@@ -185,6 +211,11 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
             db.execute("ROLLBACK")
         raise
     return head
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:

@@ -11,7 +11,8 @@ from projections.model import TEMPORAL, Doc, ReadModel, document_text, lines, pu
 
 DDL = f"""
 CREATE TABLE workloads (
-  digest TEXT NOT NULL, operation TEXT NOT NULL, doc TEXT NOT NULL, {TEMPORAL}, PRIMARY KEY (digest, from_position)
+  digest TEXT NOT NULL, operation TEXT NOT NULL, label TEXT NOT NULL, doc TEXT NOT NULL, {TEMPORAL},
+  PRIMARY KEY (digest, from_position)
 ) STRICT;
 CREATE INDEX workloads_operation ON workloads (operation);
 """
@@ -44,7 +45,12 @@ def _axes(axes: dict[str, int]) -> list[Doc]:
 @when_described(Kind.WORKLOAD_CASE, Kind.WORKLOAD_SUITE)
 def _described(db: sqlite3.Connection, event: Event, manifest: Manifest) -> None:
     doc = describe(manifest)
-    row = {"digest": manifest.digest, "operation": doc["operation"], "doc": document_text(doc)}
+    row = {
+        "digest": manifest.digest,
+        "operation": doc["operation"],
+        "label": doc["label"],
+        "doc": document_text(doc),
+    }
     put(db, "workloads", "digest", row, event.position)
 
 

@@ -15,8 +15,11 @@ from domain.commands import OpenLog
 from domain.events import DamagedEvent
 from domain.policies import ADOPTED_FIRST
 from domain.principals import LOCAL
+from domain.streams import LogState, fold
 from projections import saves
 from projections.views import Views, delete, path_in
+from service.audit.proving import Proving
+from service.audit.signer import Signer
 from service.data_folder import alone
 from service.event_log import EventLog, LogUnusable
 from service.follower import Follower
@@ -51,6 +54,7 @@ class Index:
     views: Views
     follower: Follower
     ledger: Ledger
+    proving: Proving
     keys: KeyStore
     rates: Rates
     daily: DailyLimits
@@ -85,11 +89,23 @@ async def open_index(
         ledger = Ledger(log, follower, now=now, new_id=new_id)
         keys, daily, rates = KeyStore(database, now=now), DailyLimits(database, now=now), Rates(settings, now=now)
         ledger.record([OpenLog(log_id=new_id(), origin=settings.log_origin, policies=ADOPTED_FIRST)], LOCAL)
+        proving = Proving(log, views, follower, _signer(log, settings))
+        index = Index(settings, log, views, follower, ledger, proving, keys, rates, daily, now, new_id)
         if level:
             await follower.catch_up()
         if follow:
             follower.start()
-        yield Index(settings, log, views, follower, ledger, keys, rates, daily, now, new_id)
+        yield index
+
+
+def _signer(log: EventLog, settings: Settings) -> Signer:
+    """The signer of this log, whose key is there from the first start on."""
+    state = fold(log.load(["log"])["log"]).state
+    origin = state.origin if isinstance(state, LogState) else settings.log_origin
+    given = settings.checkpoint_key
+    signer = Signer(settings.data_dir, origin, given.get_secret_value() if given else None)
+    _ = signer.key
+    return signer
 
 
 async def _views_of(log: EventLog, folder: Path) -> Views:

@@ -21,6 +21,23 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
+def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file aside and rename it: after a crash there is the old text or the new one, never half of it."""
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def require_log(folder: Path) -> Path:
     """The log in the data folder. Raises :class:`NotFound` where there is none: looking makes no index."""
     path = folder / "log.db"

@@ -45,7 +45,11 @@ class Follower:
         self._task: asyncio.Task[None] | None = None
 
     async def catch_up(self) -> Save:
-        """Apply everything that the log holds now."""
+        """Apply everything that the log holds now; first take up views that were put in the place of these."""
+        if self.views.replaced():
+            other = await self.views.beside(self.views.generation)
+            await Follower(self.log, other).catch_up()
+            await self.views.become(other)
         self.head = await self.views.read(saves.head)
         while batch := await self._next_saves(self.head):
             if any(isinstance(one.recorded.fact, EventErased) for one in batch) and await self._forget():
@@ -129,7 +133,7 @@ class Follower:
 
     async def _sleep(self) -> None:
         """Until this process writes, or another has: SQLite tells no one, so its data version is polled."""
-        while not self._wake.is_set() and not self.log.changed():
+        while not self._wake.is_set() and not self.log.changed() and not self.views.replaced():
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
                     await self._wake.wait()

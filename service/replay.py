@@ -68,8 +68,9 @@ async def replay(log: EventLog, folder: Path, until: Moment, now: datetime) -> R
     Raises :class:`InvalidInput` with ``POSITION_IN_FUTURE``, and :class:`Conflict` where the folder has views already.
     """
     _refuse_future(log, until, now)
-    _make(folder)
-    views = await Views.open(folder)
+    generation = log.erasures()
+    _make(folder, generation)
+    views = await Views.open(folder, generation)
     try:
         head = await Follower(log, views, beyond=until.precedes).catch_up()
         rows, digests = await views.read(rows_that_hold), await views.read(view_digests)
@@ -82,8 +83,8 @@ async def replay(log: EventLog, folder: Path, until: Moment, now: datetime) -> R
     return replayed
 
 
-def _make(folder: Path) -> None:
-    if path_in(folder).exists():
+def _make(folder: Path, generation: int) -> None:
+    if path_in(folder, generation).exists():
         raise Conflict.because(
             f"{folder} has views already", path="--output", remedy="name a new folder: a replay makes fresh ones"
         )

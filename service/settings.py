@@ -20,6 +20,7 @@ class Settings(BaseSettings):
     )
     log_origin: str = Field(
         "kernelindex.localhost/log",
+        pattern=r"^[^\s+]{1,200}$",
         description="the name of a new log, for ever in its first event; take a domain that you hold",
     )
     host: str = Field("127.0.0.1", description="the address to serve on; loopback unless you say otherwise")
@@ -29,6 +30,9 @@ class Settings(BaseSettings):
     )
     key_secret: SecretStr | None = Field(
         None, min_length=32, description="what keys are hashed under; else the file keys.secret, made on first use"
+    )
+    checkpoint_key: SecretStr | None = Field(
+        None, description="the private key that signs checkpoints; else the file checkpoint.key, made on first start"
     )
     requests_per_minute: int = Field(
         600, ge=1, description="how many requests an address without a key may send in a minute"

@@ -26,6 +26,7 @@ from service.api.schema import DOCUMENTS, schema
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.auth import is_loopback
 from service.errors_out import refused
+from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
 from service.http.answers import refusal, respond
 from service.http.boundary import RequestBoundary
@@ -111,6 +112,18 @@ class Web:
         """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the record and its citations."""
         return await show_run(request, await self._context(request))
 
+    async def checkpoint(self, _: Request) -> Response:
+        """``GET /checkpoint``."""
+        return await tlog.checkpoint(self._index)
+
+    async def vkey(self, _: Request) -> Response:
+        """``GET /vkey``."""
+        return await tlog.vkey(self._index)
+
+    async def tile(self, request: Request) -> Response:
+        """``GET /tile/…``."""
+        return await tlog.tile(self._index, request)
+
     async def health(self, _: Request) -> Response:
         """``GET /healthz``: the process answers."""
         return JSONResponse({"status": "ok"})
@@ -185,6 +198,9 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/ingest", _handler("ingest"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
             Route("/runs/{id:alias}", _handler("run")),
+            Route("/checkpoint", _handler("checkpoint")),
+            Route("/vkey", _handler("vkey")),
+            Route(tlog.TILE, _handler("tile")),
             Route(static.PATH, static.serve),
             Route("/healthz", _handler("health")),
             Route("/readyz", _handler("ready")),

@@ -10,7 +10,8 @@ from domain.commands.erasure import EraseEvent
 from domain.commands.ingest import Ingest
 from domain.commands.issues import CloseIssue, ReportIssue
 from domain.commands.log import OpenLog
-from domain.commands.reruns import AbandonRerun, RecordRerun, RenewRerunLease, RequestRerun, StartRerun
+from domain.commands.rerun_results import RecordRerun
+from domain.commands.reruns import AbandonRerun, RenewRerunLease, RequestRerun, StartRerun
 from domain.commands.runners import ApproveRunner, SuspendRunner
 from domain.commands.sources import RecordImport, RegisterSource
 

@@ -23,7 +23,8 @@ from domain.streams import SourceState, World
 class RegisterSource(Command, frozen=True, kw_only=True):
     """Make a source known, or revise the terms of a known one. ``policy`` is canonical JSON.
 
-    An administrator may for any source, whoever writes for it for that one.
+    An administrator may for any source, whoever writes for it for that one. With ``revise`` false the terms of a source
+    that is known stay: who only reads its files does not speak for it.
     """
 
     slug: str
@@ -32,6 +33,7 @@ class RegisterSource(Command, frozen=True, kw_only=True):
     homepage: str | None = None
     policy: bytes | None = None
     aliases: tuple[str, ...] = ()
+    revise: bool = True
 
     def reads(self) -> set[str]:
         return {f"source/{self.slug}", *(f"alias/{alias}" for alias in self.aliases)}
@@ -48,7 +50,7 @@ class RegisterSource(Command, frozen=True, kw_only=True):
             facts.append(
                 SourceRegistered(slug=self.slug, name=self.name, kind=self.kind, homepage=self.homepage, policy=policy)
             )
-        elif self.policy is not None and self.policy != known.policy:
+        elif self.revise and self.policy is not None and self.policy != known.policy:
             facts.append(SourcePolicyRevised(slug=self.slug, policy=policy))
         facts += claims(world, ((alias, stream) for alias in self.aliases))
         return Decision(tuple(facts), Done(self.slug, created=known is None))

@@ -95,7 +95,7 @@ def workload_facts(spec: Mapping[str, Any]) -> list[Line]:
         *([Line("axes", axes)] if axes else []),
         *(Line(f"tensor {name}", _tensor(tensor)) for name, tensor in sorted(spec.get("tensors", {}).items())),
         *(
-            Line(f"scalar {name}", f"{scalar['dtype']} {_text(scalar['value'])}")
+            Line(f"scalar {name}", f"{scalar['dtype']} {value_text(scalar['value'])}")
             for name, scalar in sorted(spec.get("scalars", {}).items())
         ),
         *_stated(correctness, ("comparator", *TOLERANCES, "description")),
@@ -154,10 +154,11 @@ def _stated(part: Mapping[str, Any], keys: Iterable[str]) -> Iterator[Line]:
 
 
 def _renamed(part: Mapping[str, Any], keys: Mapping[str, str]) -> Iterator[Line]:
-    return (Line(shown, _text(part[key])) for key, shown in keys.items() if key in part)
+    return (Line(shown, value_text(part[key])) for key, shown in keys.items() if key in part)
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A plain value as pages show it: text as it is, numbers exact, a boolean as ``yes`` or ``no``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else decimal_text(decimal_of(value))

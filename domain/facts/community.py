@@ -34,6 +34,10 @@ class AttestationFiled(Fact, frozen=True, kw_only=True):
     def stream(self) -> str:
         return f"attestation/{self.attestation}"
 
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return (self.run,)
+
 
 class AttestationHidden(Fact, frozen=True, kw_only=True):
     """A moderator took an attestation off the pages. It stays in the log and counts no more."""
@@ -68,6 +72,10 @@ class IssueReported(Fact, frozen=True, kw_only=True):
     @property
     def stream(self) -> str:
         return f"issue/{self.issue}"
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return (self.run,)
 
 
 class IssueOutcome(StrEnum):

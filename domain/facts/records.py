@@ -46,6 +46,10 @@ class AliasClaimed(Fact, frozen=True, kw_only=True):
     def stream(self) -> str:
         return f"alias/{self.alias}"
 
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return (self.target,)
+
 
 class Primary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The primary measurement as derived at ingest; ``value`` is exact decimal text in ``unit``."""

@@ -47,6 +47,10 @@ class RerunRequested(Fact, frozen=True, kw_only=True):
     def stream(self) -> str:
         return f"rerun/{self.rerun}"
 
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return (self.run,)
+
 
 class RerunStarted(Fact, frozen=True, kw_only=True):
     """A runner is at work on it, and has it to itself until ``lease_expires_at``.
@@ -93,6 +97,10 @@ class RerunRecorded(Fact, frozen=True, kw_only=True):
     @property
     def stream(self) -> str:
         return f"rerun/{self.rerun}"
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return (self.run,)
 
 
 class RerunAbandoned(Fact, frozen=True, kw_only=True):

@@ -6,8 +6,8 @@ response: :func:`compiled`. A field that has code of its own is a :class:`Site`.
 each other, so that it is called once for them where it can be (:data:`TOGETHER`), level by level, until none is left.
 
 Only what goes well is done here. At a fault (a resolver that raises, a value that doesn't fit its type, null where none
-may be) the projection ends, and the caller lets graphql-core run the operation again, which says what is wrong, where,
-and what is left of the answer. So there is one rule for errors, and it is graphql-core's.
+may be) the projection ends, and the caller lets graphql-core run the operation from the beginning, which says what is
+wrong, where, and what is left of the answer. So there is one rule for errors, and it is graphql-core's.
 """
 
 from collections import defaultdict

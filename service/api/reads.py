@@ -13,6 +13,9 @@ from service.api import cited, citing, resolving
 from service.api.as_of import AsOf, snapshot_as_of
 from service.api.asked import Ask, Asked, snapshot_asked
 from service.api.filters import OperationFilter, RankingFilter, RunFilter
+from service.api.finding import Finding
+from service.api.log_reads import LogProofs, LogReads, node
+from service.api.record_reads import RecordReads
 from service.api.rerun_reads import RerunAndIssueReads
 from service.api.scalars import URL, Date, Digest
 from service.api.stamps import AccessStamp, stamp
@@ -30,7 +33,7 @@ MAX_NODES: Final = 100
 
 
 @strawberry.interface(description="What can be read of the index as of a position.")
-class Reads(RerunAndIssueReads):
+class Reads(Finding, RecordReads, RerunAndIssueReads, LogReads):
     @loaded(Run | None, "A run by digest, unique prefix of at least 8 hex digits, or alias.")
     async def run(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
         return await resolving.document_of(snapshot_asked(root, info), id, (Kind.BENCHMARK_RUN,))
@@ -139,7 +142,7 @@ class Reads(RerunAndIssueReads):
 
     @loaded(Node | None, "Anything that has an id.")
     async def node(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
-        return await resolving.node(snapshot_asked(root, info), id)
+        return await node(root, info, id)
 
     @loaded(list[Node | None], "Several things that have ids, in the order asked for; at most 100.")
     async def nodes(self, root: Asked, info: Ask, ids: list[strawberry.ID]) -> list[Doc | None]:
@@ -150,8 +153,7 @@ class Reads(RerunAndIssueReads):
                 path="ids",
                 remedy=f"ask for at most {MAX_NODES} at a time",
             )
-        snapshot = snapshot_asked(root, info)
-        found = await asyncio.gather(*(resolving.node(snapshot, one) for one in ids), return_exceptions=True)
+        found = await asyncio.gather(*(node(root, info, one) for one in ids), return_exceptions=True)
         # An exception in its place is that node's error alone: the others are answered.
         return cast("list[Doc | None]", found)
 
@@ -182,7 +184,7 @@ class PastReads(Documented, Reads):
 
 
 @strawberry.type(description="What can be read of the index now. All fields of an operation share one snapshot.")
-class Query(Reads):
+class Query(Reads, LogProofs):
     @loaded(
         PastReads | None,
         "What could be read at an earlier moment; its `stamp` says to which position that comes.",

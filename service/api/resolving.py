@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from domain.display.names import slugify
 from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
+from domain.facts import EVENTS
 from domain.identity import is_digest, unpinned
 from domain.instants import instant_key
 from domain.json_text import shown
 from domain.manifests import Kind
 from projections import rankings
+from projections.events import Criteria
 from projections.identities import Match
 from projections.model import Doc
 from projections.paging import Listing
@@ -134,6 +136,24 @@ async def run_criteria(snapshot: Snapshot, given: Mapping[str, Any]) -> dict[str
 async def ranking_listing(snapshot: Snapshot, given: Mapping[str, Any]) -> Listing:
     """The groups that a filter's given fields choose."""
     return rankings.listing({name: await _criterion(snapshot, name, value) for name, value in given.items()})
+
+
+async def event_criteria(snapshot: Snapshot, given: Mapping[str, Any]) -> Criteria:
+    """The events that a filter's given fields choose."""
+    criteria = dict(given)
+    if unknown := set(criteria.get("types", ())) - EVENTS.keys():
+        raise InvalidInput.because(
+            f"{min(unknown)[:100]!r} is no type of events",
+            code=ErrorCode.INVALID_ARGUMENT,
+            path="filter.types",
+            remedy=f"the types are {', '.join(EVENTS)}",
+        )
+    if run := criteria.pop("run", None):
+        criteria["record"] = await require_id(snapshot, run, (Kind.BENCHMARK_RUN,), "filter.run")
+    for name in ("recorded_from", "recorded_to"):
+        if name in criteria:
+            criteria[name] = instant_key(criteria[name])
+    return Criteria(**criteria | {"types": tuple(criteria["types"]) if "types" in criteria else None})
 
 
 _REFERENCES: Final[Mapping[str, Collection[str]]] = {

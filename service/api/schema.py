@@ -23,6 +23,7 @@ from service.api.types.catalogue import (
     WorkloadCase,
     WorkloadSuite,
 )
+from service.api.types.events import Event
 from service.api.types.issues import Issue
 from service.api.types.rankings import Ranking
 from service.api.types.reruns import Rerun, Runner
@@ -44,6 +45,7 @@ NODES: Final = (
     Hardware,
     Source,
     RecordedArtifact,
+    Event,
     Rerun,
     Runner,
     Attestation,

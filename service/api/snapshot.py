@@ -4,12 +4,13 @@ Reads are gathered per table and answered by one statement each, however many fi
 Every document carries its snapshot under ``"@"``, so that what hangs below it is read as of the same position.
 """
 
+import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from domain.identity import pinned_id
-from projections import attestations, erasures, identities, runs
+from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
 from projections.model import Doc, document_texts
@@ -25,6 +26,7 @@ ON_LOOP: Final = 128
 """Up to so many point look-ups are quicker on the event loop than a hop to the reader's thread."""
 
 Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
+Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
 KINDS: Final[Mapping[str, str]] = {
     "BenchmarkRun": "runs",
@@ -79,10 +81,42 @@ class Snapshot:
         self._standings = standings
         self._given_up = given_up
         self._loaders: dict[str, Gathered] = {}
+        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
         return await self._views.read(query, self._given_up)
+
+    def root_hash(self) -> bytes:
+        """The root of the tree over the log up to this position."""
+        if self._root is None:
+            self._root = self._views.peek(lambda db: tree.root(db, self.position))
+        return self._root
+
+    async def gathered(self, name: str, query: Gathering, key: Any) -> Any:
+        """What a query of any length answers for a key: asked once for all keys that are wanted under its name."""
+        loader = self._loaders.get(name)
+        if loader is None:
+
+            async def find(keys: list[Any]) -> Mapping[Any, Any]:
+                found: Mapping[Any, Any] = await self.read(lambda db: query(db, keys))
+                return found
+
+            loader = self._loaders[name] = Gathered(find)
+        return await loader.load(key)
+
+    async def batched(
+        self, name: str, load: Callable[[list[Any]], Awaitable[Sequence[Any]]], keys: Sequence[Any]
+    ) -> Any:
+        """What ``load`` answers for these keys, in order: asked once for all keys that are wanted under its name."""
+        loader = self._loaders.get(name)
+        if loader is None:
+
+            async def find(wanted: list[Any]) -> Mapping[Any, Any]:
+                return dict(zip(wanted, await load(wanted), strict=True))
+
+            loader = self._loaders[name] = Gathered(find)
+        return await asyncio.gather(*(loader.load(key) for key in keys))
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""
@@ -113,6 +147,15 @@ class Snapshot:
     async def duplicates(self, digest: str) -> list[str]:
         """The runs that are flagged for this one."""
         return list(await self._loader("duplicates", self._duplicates).load(digest) or ())
+
+    async def newest_observation(self, source: str) -> str | None:
+        """When the newest run of a source was measured."""
+
+        def query(db: sqlite3.Connection, slugs: list[str]) -> Mapping[str, str]:
+            return published.newest_observations(db, slugs, self.position)
+
+        observed_at: str | None = await self._loader("newest observations", query).load(source)
+        return observed_at
 
     async def changed_at(self, digest: str) -> str:
         """When what is known of a run last changed."""
@@ -164,6 +207,10 @@ class Snapshot:
 
         erasure: Erasure | None = await self._loader("erasures", query).load(digest)
         return erasure
+
+    def forget(self) -> None:
+        """Read anew what is asked for again."""
+        self._loaders.clear()
 
     def adopt(self, doc: Doc) -> Doc:
         """Mark a document, fresh from the views, as read in this snapshot."""

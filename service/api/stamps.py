@@ -1,5 +1,6 @@
 """Access stamps: two clocks kept apart, when something was read and as of which position of the log."""
 
+from base64 import b64encode
 from datetime import datetime
 
 import strawberry
@@ -19,6 +20,8 @@ class AccessStamp:
     log_id: str = picked("The id of the log, as runners sign it.")
     position: Position = picked("The position of the last event that it takes into account.")
     as_of: DateTime = picked("When that event was recorded, or any before it, whichever is later.")
+    tree_size: Position = picked("How many events the Merkle tree over the log holds then: the position.")
+    root_hash: str = picked("The root hash of that tree (RFC 6962), in base64 as checkpoints write it.")
     cursor: LogCursor = picked("That place in the log, for subscriptions to go on from.")
 
 
@@ -31,5 +34,7 @@ def stamp(snapshot: Snapshot, accessed_at: datetime) -> Doc:
         "logId": snapshot.log_id,
         "position": snapshot.position,
         "asOf": snapshot.known_at,
+        "treeSize": snapshot.position,
+        "rootHash": b64encode(snapshot.root_hash()).decode(),
         "cursor": cursors.log_cursor(snapshot.log_id, snapshot.position),
     }

@@ -38,12 +38,17 @@ async def query(
     quiet_logs()
     if not text.strip():
         raise InvalidInput.because("the query is empty", remedy="write one: '{ stamp { position } }'")
-    settings, given = Settings(), _variables(variables)
-    require_log(settings.data_dir)
-    async with open_index(settings) as index:
-        response = await execute(index, text, given, operation)
+    response = await answer(text, _variables(variables), operation)
     print_json(response, pretty=not json)
     return 1 if response.get("errors") else 0
+
+
+async def answer(text: str, variables: dict[str, Any] | None = None, operation: str | None = None) -> dict[str, Any]:
+    """The response of the index in the data folder, which must be there."""
+    settings = Settings()
+    require_log(settings.data_dir)
+    async with open_index(settings) as index:
+        return await execute(index, text, variables, operation)
 
 
 def _variables(text: str | None) -> dict[str, Any] | None:

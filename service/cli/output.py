@@ -38,19 +38,67 @@ def print_report(report: Report) -> None:
     console = Console(highlight=False, soft_wrap=True)
     if report.dry_run:
         console.print("Dry run: this is what would happen. Nothing was recorded.")
+    _print_reading(console, report)
     table = Table("", "new", "unchanged", "refused", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
-    for kind, count in report.counts.items():
-        table.add_row(kind, f"{count.new:,}", f"{count.unchanged:,}", f"{count.refused:,}")
+    for kind, one in report.counts.items():
+        table.add_row(kind, f"{one.new:,}", f"{one.unchanged:,}", f"{one.refused:,}")
     console.print(table)
     if report.derived:
         listed = ", ".join(f"{count:,} {kind}" for kind, count in report.derived.items())
         console.print(f"Not imported, because they follow from the runs: {listed}.")
     if report.metadata_differs:
         console.print(f"Known with another title or description, which stands: {report.metadata_differs:,}.")
+    for why, count in report.skipped.items():
+        console.print(f"Skipped: {count:,} {why}.", markup=False)
+    for text, count in report.notes.items():
+        console.print(f"Note: {text} ({count:,} times).", markup=False)
+    _print_reconciliation(console, report)
     _print_new_runs(console, report)
     _print_refusals(console, report)
+
+
+def _print_reading(console: Console, report: Report) -> None:
+    read: dict[str, list[str]] = {}
+    for file in report.files:
+        if file.version:
+            read.setdefault(file.importer, []).append(file.path)
+    for name, paths in read.items():
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        console.print(f"Read as {name}: {paths[0]}{more}", markup=False)
+
+
+def _print_reconciliation(console: Console, report: Report) -> None:
+    for changed in report.changed[:MOST_REFUSALS]:
+        console.print(
+            f"changed: {changed.source} {changed.external_id}: {changed.run} is new, flagged with {changed.before}",
+            markup=False,
+        )
+    if report.changed_count > MOST_REFUSALS:
+        console.print(f"… and {report.changed_count - MOST_REFUSALS:,} more changed")
+    for gone in report.gone[:MOST_REFUSALS]:
+        done = "retracted" if gone.retracted else "stands here; --retract-removed and a --reason retract it"
+        console.print(f"gone: {gone.source} {gone.external_id}: {gone.why}: {gone.run} {done}", markup=False)
+    if len(report.gone) > MOST_REFUSALS:
+        console.print(f"… and {len(report.gone) - MOST_REFUSALS:,} more gone, which --json lists")
+
+
+def write_rejects(report: Report, path: Path) -> None:
+    """Write what was refused: one JSON line for each reason, with the file, the row and the field."""
+    with path.open("wb") as file:
+        for rejected in report.refused:
+            for problem in rejected.problems:
+                line = {
+                    "document": problem.document,
+                    "source": rejected.source,
+                    "row": rejected.row,
+                    "field": problem.path,
+                    "reason": problem.message,
+                    "code": problem.code,
+                    "remedy": problem.remedy,
+                }
+                file.write(msgspec.json.encode(line) + b"\n")
 
 
 def _print_new_runs(console: Console, report: Report) -> None:

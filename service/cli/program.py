@@ -14,20 +14,30 @@ app = App(
     help_format="plaintext",
     default_parameter=Parameter(negative=""),
 )
-app.command("service.cli.importing:import_files", name="import", help="Import catalog exports, bundles and manifests.")
+app.command("service.cli.importing:import_files", name="import", help="Import files of sources, catalogs, bundles.")
 app.command("service.cli.serving:serve", name="serve", help="Serve the index over HTTP.")
 app.command("service.cli.demo:demo", name="demo", help="Import the sample and serve it, for trying things out.")
 app.command("service.cli.asking:query", name="query", help="Run a GraphQL query on the index, here in this process.")
+app.command("service.cli.comparing:compare", name="compare", help="Put runs side by side, field by field.")
 app.command("service.cli.citing:cite", name="cite", help="Print citations of runs.")
 app.command("service.cli.asking:schema", name="schema", help="Print the GraphQL schema.")
 app.command("service.cli.replaying:replay_until", name="replay", help="Show the log as it stood at a moment.")
 app.command("service.cli.pushing:push", name="push", help="Send bundles to a running index.")
 app.command("service.cli.keys:app", name="keys", help="Make, list and revoke API keys.")
+app.command(
+    "service.cli.runner:app", name="runner", help="Measure runs again, for an index that approved this machine."
+)
 app.command("service.cli.erasing:erase", name="erase", help="Erase an event's payload, where the law asks for it.")
 manifest = App(name="manifest", help="Check manifests.")
 manifest.command("service.cli.manifests:validate", name="validate", help="Say what is wrong with manifests or bundles.")
 manifest.command("service.cli.manifests:digest", name="digest", help="Print the digest of a manifest.")
 app.command(manifest)
+app.command("service.cli.auditing:app", name="audit", help="Export the log, prove it, verify it.")
+app.command("service.cli.views:app", name="views", help="Check the views against the log, or make them again.")
+sources = App(name="sources", help="Say which formats of sources can be imported.")
+sources.command("service.cli.sources:list_sources", name="list", help="List the formats of sources that import reads.")
+sources.command("service.cli.sources:describe_source", name="describe", help="Say what one of them reads and needs.")
+app.command(sources)
 
 INTERRUPTED = 130
 

@@ -13,7 +13,10 @@ from domain.json_text import MAX_BYTES, too_large
 
 LINES: Final = frozenset({".jsonl", ".ndjson"})
 DOCUMENTS: Final = frozenset({".json", ".yaml", ".yml"})
+TABLES: Final = frozenset({".csv"})
 COMPRESSED: Final = ".zst"
+MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
+"""A manifest has a megabyte at most; a page of a source may hold the code of a hundred submissions."""
 
 _CHUNK: Final = 256 * 1024
 # Four bytes of zstd can stand for 128 KiB: so little at once that the worst file can't fill the memory.
@@ -45,6 +48,11 @@ def holds_lines(path: Path) -> bool:
     return _kind(path) in LINES
 
 
+def holds_rows(path: Path) -> bool:
+    """Whether the file is a table: each document is its heading and one row."""
+    return _kind(path) in TABLES
+
+
 def _inside(folder: Path) -> list[Path]:
     found = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names if not name.startswith("."))
     return sorted(path for path in found if _kind(path))
@@ -52,11 +60,11 @@ def _inside(folder: Path) -> list[Path]:
 
 def _kind(path: Path) -> str | None:
     ending = Path(path.name.lower().removesuffix(COMPRESSED)).suffix
-    return ending if ending in LINES | DOCUMENTS else None
+    return ending if ending in LINES | DOCUMENTS | TABLES else None
 
 
 def _nothing(path: Path) -> Problem:
-    endings = ", ".join(sorted(LINES | DOCUMENTS))
+    endings = ", ".join(sorted(LINES | DOCUMENTS | TABLES))
     if path.is_dir():
         message, remedy = "holds no file that can be imported", f"files are told by their endings: {endings}"
     elif path.exists():
@@ -79,17 +87,25 @@ class Reading:
         self._sum = sha256()
 
     def documents(self) -> Iterator[Document]:
-        """Its documents: the lines of JSON Lines, else the whole file. A file that is damaged ends with an error."""
+        """Its documents: the lines of JSON Lines, the rows of a table, else the whole file.
+
+        A file that is damaged ends with an error.
+        """
         try:
             with self.path.open("rb") as file:
                 raw = self._raw(iter(lambda: file.read(_CHUNK), b""))
                 chunks = _unpacked(raw) if self.path.name.lower().endswith(COMPRESSED) else raw
-                yield from self._lines(chunks) if holds_lines(self.path) else self._whole(chunks)
+                yield from self._documents(chunks)
                 for _ in raw:
                     continue  # what is behind the damage belongs to the digest
                 self.digest = f"sha256:{self._sum.hexdigest()}"
         except OSError as error:
             yield self._refused(f"can't be read: {error.strerror or error}", "check the file and who may read it")
+
+    def _documents(self, chunks: Iterable[bytes]) -> Iterator[Document]:
+        if holds_lines(self.path):
+            return self._lines(chunks)
+        return self._rows(chunks) if holds_rows(self.path) else self._whole(chunks)
 
     def _raw(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
@@ -108,16 +124,26 @@ class Reading:
         except zstandard.ZstdError as error:
             yield self._refused(f"is damaged: {error}", "fetch or compress it again; what was read so far is imported")
 
+    def _rows(self, chunks: Iterable[bytes]) -> Iterator[Document]:
+        heading: bytes | None = None
+        for name, line in self._lines(chunks):
+            if isinstance(line, InvalidInput):
+                yield name, line
+            elif heading is None:
+                heading = line
+            else:
+                yield name, heading + b"\n" + line
+
     def _whole(self, chunks: Iterable[bytes]) -> Iterator[Document]:
-        text = b""
+        text = bytearray()
         try:
             for chunk in chunks:
-                if len(text) <= MAX_BYTES:
+                if len(text) <= MAX_DOCUMENT_BYTES:
                     text += chunk
         except zstandard.ZstdError as error:
             yield self._refused(f"is damaged: {error}", "fetch or compress it again")
         else:
-            yield str(self.path), text
+            yield str(self.path), bytes(text)
 
     def _refused(self, message: str, remedy: str) -> Document:
         error = InvalidInput.because(message, code=ErrorCode.MALFORMED_DOCUMENT, remedy=remedy)

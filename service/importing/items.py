@@ -27,11 +27,12 @@ DOCUMENTS = "documents"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document is about: where it is counted, its digest, and the source of its run."""
+    """What a document is about: where it is counted, its digest, the source of its run, and that one's name for it."""
 
     kind: str
     digest: str = ""
     source: str | None = None
+    row: str = ""
 
 
 class Item(Subject, frozen=True, kw_only=True):
@@ -47,11 +48,24 @@ class Derived(msgspec.Struct, frozen=True):
 
 
 class Rejected(msgspec.Struct, frozen=True, rename="camel"):
-    """A document that was refused, and every reason."""
+    """A document that was refused, and every reason. ``row`` is the source's own name for it."""
 
     kind: str
     problems: tuple[Problem, ...]
     source: str | None = None
+    row: str = ""
 
 
-Read = Item | Derived | Rejected
+class Omitted(msgspec.Struct, frozen=True):
+    """A row of a source that is no record of ours, and why."""
+
+    why: str
+
+
+class Note(msgspec.Struct, frozen=True):
+    """Something that whoever imports should know."""
+
+    text: str
+
+
+Read = Item | Derived | Rejected | Omitted | Note

@@ -1,22 +1,26 @@
 """Importing: files are read as a stream and recorded in batches, each batch one save."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 from domain.commands import RecordImport
 from domain.errors import Conflict, InvalidInput
-from domain.json_text import read_json
+from domain.json_text import Json, read_json
 from domain.principals import LOCAL, Principal
+from service.app import utc_now
 from service.documents import read_document
 from service.importing.batches import Batches
 from service.importing.bundles import Bundles
 from service.importing.catalog import Catalog
-from service.importing.files import Reading, find, holds_lines, ignore
-from service.importing.items import DOCUMENTS, Derived, Item, Read, Rejected
+from service.importing.files import Reading, find, holds_lines, holds_rows, ignore
+from service.importing.items import DOCUMENTS, Derived, Item, Note, Omitted, Read, Rejected
 from service.importing.report import FileReport, Report
+from service.importing.upstream import Options, Upstream, exact
 from service.ledger import Ledger, Refusal, Result
+from service.sources.base import Source
 
 BATCH: Final = 500
 
@@ -28,7 +32,8 @@ class Stopped(Exception):
 class Importer:
     """Imports files, one after the other, into one report. Its methods block: call them off the event loop.
 
-    ``advance`` is told how many bytes were read, whenever some were.
+    ``advance`` is told how many bytes were read, whenever some were. ``now`` is the clock: no observation of a source
+    can be later.
     """
 
     def __init__(
@@ -38,8 +43,11 @@ class Importer:
         *,
         advance: Callable[[int], None] = ignore,
         batch: int = BATCH,
+        options: Options | None = None,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.report = Report()
+        self.upstream = Upstream(options or Options(), now)
         self._ledger = ledger
         self._principal = principal
         self._advance = advance
@@ -56,6 +64,8 @@ class Importer:
         files, problems = find(paths)
         for problem in problems:
             self.report.refuse(Rejected("files", (problem,)))
+        for rejected in self.upstream.learn(files):
+            self.report.refuse(rejected)
         for path in files:
             self._import(path)
         return self.report
@@ -75,26 +85,50 @@ class Importer:
                         self.report.derive(read)
                     case Rejected():
                         self.report.refuse(read, file)
+                    case Omitted():
+                        self.report.omit(read, file)
+                    case Note():
+                        self.report.note(read)
         file.digest = reading.digest
         if file.digest:
             self._ledger.record(self._imports(file), self._principal)
 
     def _read(self, reading: Reading, file: FileReport) -> Iterator[Read]:
         catalog = Catalog()
-        read_text = read_json if holds_lines(reading.path) else read_document
         for document, text in reading.documents():
             try:
                 if isinstance(text, InvalidInput):
                     raise text
-                tree = read_text(text, document)
+                yield from self._read_document(reading.path, text, document, file, catalog)
             except InvalidInput as error:
-                yield Rejected(DOCUMENTS, error.within(document).problems)
-                continue
-            if isinstance(tree, dict) and tree.keys() == {"table", "row"}:
-                file.importer = "catalog"
-                yield catalog.read(tree, document)
-            else:
-                yield from self._bundles.read(tree, document)
+                yield Rejected(DOCUMENTS, error.within(document).problems, file.source)
+
+    def _read_document(
+        self, path: Path, text: bytes, document: str, file: FileReport, catalog: Catalog
+    ) -> Iterator[Read]:
+        tree, doubt = _tree(path, text, document)
+        if isinstance(tree, dict) and tree.keys() == {"table", "row"}:
+            file.importer = "catalog"
+            yield catalog.read(tree, document)
+        elif source := self._source_of(path, text, document, tree, file):
+            yield from self.upstream.read(source, exact(path, text, document), path, document, file)
+        elif doubt:
+            raise doubt
+        else:
+            yield from self._bundles.read(tree, document)
+
+    def _source_of(self, path: Path, text: bytes, document: str, tree: Json, file: FileReport) -> Source | None:
+        """The source of a document; where our own rules refuse it, it may still be one that a source can read."""
+        if isinstance(tree, dict) and "kind" in tree:
+            return None
+        if tree is None:
+            try:
+                tree = exact(path, text, document)
+            except InvalidInput:
+                if holds_rows(path):
+                    raise
+                return None
+        return self.upstream.source_of(tree, path, file.importer)
 
     def _record(self, items: Sequence[Item]) -> Sequence[Result]:
         try:
@@ -113,8 +147,23 @@ class Importer:
                 slug=source,
                 file_digest=file.digest,
                 importer=file.importer,
-                importer_version=version("kernelindex"),
-                counts={"new": count.new, "unchanged": count.unchanged, "refused": count.refused},
+                importer_version=file.version or version("kernelindex"),
+                counts={
+                    "new": count.new,
+                    "unchanged": count.unchanged,
+                    "refused": count.refused,
+                    **({"skipped": file.skipped} if file.skipped else {}),
+                },
             )
             for source, count in file.counts(self._principal.id).items()
         ]
+
+
+def _tree(path: Path, text: bytes, document: str) -> tuple[Json, InvalidInput | None]:
+    """A document as catalogs and bundles are read, or why it is none; a table never is."""
+    if holds_rows(path):
+        return None, None
+    try:
+        return (read_json if holds_lines(path) else read_document)(text, document), None
+    except InvalidInput as error:
+        return None, error

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
@@ -18,24 +18,16 @@ from domain.manifests import Kind
 from domain.outcomes import Ingested
 from service.documents import read_document
 from service.importing.bundles import kind_of
-from service.importing.files import Reading, find, holds_lines, ignore
+from service.importing.files import Reading, find, holds_lines, holds_rows, ignore
 from service.importing.items import DOCUMENTS, KINDS, Rejected, Subject
 from service.importing.report import FileReport, Report
+from service.remote import PASSING, failure_of, problem_of, wait_s
+from service.sources.registry import SOURCES
 
 MAX_BUNDLES: Final = 500
 MAX_BYTES: Final = 4 * 1024 * 1024
 TRIES: Final = 5
 TIMEOUT_S: Final = 60.0
-LONGEST_WAIT_S: Final = 60.0
-PASSING: Final = frozenset(
-    {
-        HTTPStatus.TOO_MANY_REQUESTS,
-        HTTPStatus.BAD_GATEWAY,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        HTTPStatus.GATEWAY_TIMEOUT,
-    }
-)
-"""Answers after which the same request may succeed."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -61,10 +53,11 @@ class Sender:
     def send(self, paths: Sequence[Path]) -> Report:
         """Send all files under these paths. Raises a :class:`KernelIndexError` where the server takes none of it."""
         files, problems = find(paths)
+        problems += [_no_bundles("is a table", path) for path in files if holds_rows(path)]
         for problem in problems:
             self.report.refuse(Rejected("files", (problem,)))
         with self._client:
-            for chunk in _chunks(line for path in files for line in self._lines(path)):
+            for chunk in _chunks(line for path in files if not holds_rows(path) for line in self._lines(path)):
                 self._send(chunk)
         return self.report
 
@@ -80,7 +73,10 @@ class Sender:
                 self.report.refuse(Rejected(DOCUMENTS, error.within(document).problems))
                 continue
             if isinstance(tree, dict) and tree.keys() == {"table", "row"}:
-                self.report.refuse(Rejected(DOCUMENTS, (_catalog(path),)))
+                self.report.refuse(Rejected(DOCUMENTS, (_no_bundles("is a catalog export", path),)))
+                return
+            if any(source.resembles(tree) for source in SOURCES.values()):
+                self.report.refuse(Rejected(DOCUMENTS, (_no_bundles("is a file of a source", path),)))
                 return
             yield Line(kind_of(tree), document, json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode())
 
@@ -93,7 +89,7 @@ class Sender:
             self._send(lines[middle:])
             return
         if answer.status_code != HTTPStatus.OK:
-            raise _failure(answer)
+            raise failure_of(answer)
         for line, result in zip(lines, answer.json()["results"], strict=True):
             self._settle(line, result)
 
@@ -113,14 +109,13 @@ class Sender:
                 self._reached = True
                 if answer.status_code not in PASSING or attempt == TRIES - 1:
                     return answer
-                stated = answer.headers.get("retry-after", "")
-                wait = min(float(stated), LONGEST_WAIT_S) if stated.isdigit() else wait
+                wait = wait_s(answer, wait)
             time.sleep(wait)
         raise AssertionError("the last try answers or raises")
 
     def _settle(self, line: Line, result: dict[str, Any]) -> None:
         if "errors" in result:
-            problems = tuple(_problem(error, line.document) for error in result["errors"])
+            problems = tuple(problem_of(error, line.document) for error in result["errors"])
             self.report.refuse(Rejected(line.kind, problems))
             return
         new, known = (
@@ -138,10 +133,10 @@ class Sender:
         self.report.settle(subject, outcome, FileReport(line.document))
 
 
-def _catalog(path: Path) -> Problem:
+def _no_bundles(what: str, path: Path) -> Problem:
     return Problem(
         code=ErrorCode.INVALID_VALUE,
-        message="is a catalog export, which holds no bundles",
+        message=f"{what}, which holds no bundles",
         document=str(path),
         remedy="import it with `kernelindex import` on the machine that holds the log",
     )
@@ -158,30 +153,6 @@ def _chunks(lines: Iterable[Line]) -> Iterator[list[Line]]:
         size += len(line.text) + 1
     if chunk:
         yield chunk
-
-
-def _problem(error: Mapping[str, Any], document: str = "") -> Problem:
-    """A problem as the server states it; of errors of whole requests the rest is under ``extensions``."""
-    stated = {**error, **error.get("extensions", {})}
-    known = stated.get("code") in list(ErrorCode)
-    return Problem(
-        code=ErrorCode(stated["code"]) if known else ErrorCode.INTERNAL,
-        message=str(stated.get("message", "")),
-        path=str(stated.get("path") or ""),
-        document=document,
-        remedy=str(stated.get("remedy") or ""),
-    )
-
-
-def _failure(answer: httpx.Response) -> KernelIndexError:
-    try:
-        return KernelIndexError(*(_problem(error) for error in answer.json()["errors"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return KernelIndexError.because(
-            f"{answer.url} answered {answer.status_code} {answer.reason_phrase}",
-            code=ErrorCode.BAD_REQUEST,
-            remedy="check that --server names a KernelIndex",
-        )
 
 
 def _unreachable(server: httpx.URL, error: httpx.TransportError) -> KernelIndexError:

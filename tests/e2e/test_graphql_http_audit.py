@@ -1,7 +1,6 @@
 """The server audits of the npm package graphql-http, the specification's own checks, against a real server."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from service.settings import Settings
 from service.web import create_app
+from tests.e2e.node import node_with_packages
 from tests.service.http.serving import serving
 
 FOLDER = Path(__file__).parent / "graphql_http_audit"
@@ -27,15 +27,7 @@ def graphql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def node() -> str:
     """Node's path, with the audits' packages installed as the lock file says."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if not node or not npm:
-        pytest.skip("needs node and npm on the path")
-    if not (FOLDER / "node_modules" / "graphql-http").is_dir():
-        command = [npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
-        installed = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=120)
-        if installed.returncode:
-            pytest.skip(f"npm could not install the audits: {installed.stderr.strip()[-300:]}")
-    return node
+    return node_with_packages(FOLDER)
 
 
 def test_every_audit_passes(graphql_url: str, node: str) -> None:

@@ -41,7 +41,7 @@ from domain.commands import (
 from domain.events import Committed
 from domain.principals import LOCAL
 from projections import saves
-from projections.digests import view_digests
+from projections.digests import FULL_TEXT, view_digests
 from projections.model import AS_OF
 from projections.registry import HANDLERS, READ_MODELS
 from projections.views import apply, open_writer
@@ -163,6 +163,16 @@ ADOPT = len(POOL)
 batches = st.lists(st.lists(st.integers(0, ADOPT), min_size=1, max_size=5), min_size=1, max_size=12)
 
 
+def carry_out(index: Index, places: Sequence[int]) -> None:
+    """Append what follows from these commands of the pool, as one save for those of one principal."""
+    commands = [POOL[place] for place in places if place != ADOPT]
+    # Its runner counts only where somebody else sent the run in.
+    for principal, part in groupby(commands, lambda one: FINCH if hasattr(one, "runner") else LOCAL):
+        index.ledger.record(list(part), principal)
+    if ADOPT in places:
+        adopt_again(index)
+
+
 def logged(drawn: Batches) -> list[Committed]:
     """The log after each batch of the drawn commands was handled as one save."""
 
@@ -171,12 +181,7 @@ def logged(drawn: Batches) -> list[Committed]:
             settings = Settings(data_dir=Path(folder))
             async with open_index(settings, now=Clock(), new_id=Ids(), follow=False) as index:
                 for places in drawn:
-                    commands = [POOL[place] for place in places if place != ADOPT]
-                    # Its runner counts only where somebody else sent the run in.
-                    for principal, part in groupby(commands, lambda one: FINCH if hasattr(one, "runner") else LOCAL):
-                        index.ledger.record(list(part), principal)
-                    if ADOPT in places:
-                        adopt_again(index)
+                    carry_out(index, places)
                 return index.log.read(0, 10_000)
 
     return asyncio.run(write())
@@ -245,6 +250,8 @@ def rows_that_hold(db: sqlite3.Connection, position: int) -> dict[str, list[Any]
     """All rows of all temporal tables as of a position, without the column that says when they ended."""
     held = {}
     for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall():
+        if table.startswith(FULL_TEXT):
+            continue
         columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
         kept = ", ".join(name for name in columns if name != "to_position")
         since = "from_position" if "from_position" in columns else "position"
@@ -309,7 +316,9 @@ def test_a_change_of_any_table_changes_its_digest_alone(tmp_path: Path) -> None:
     with closing(open_writer(tmp_path / "views.db")) as db:
         before = replayed(db, log, save_ends(log)[-1:])
         assert len(before) >= len(READ_MODELS)
-        for table in before:
+        empty = {table for table in before if not db.execute(f"SELECT 1 FROM {table}").fetchone()}
+        assert empty <= {"tree_nodes"}  # the log is too short for it
+        for table in before.keys() - empty:
             db.execute("BEGIN")
             db.execute(
                 f"DELETE FROM {table} WHERE {key_of(db, table)} = (SELECT max({key_of(db, table)}) FROM {table})"

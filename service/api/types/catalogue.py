@@ -1,9 +1,15 @@
 """What runs refer to: operations, workloads, implementations, projects, protocols, environments, hardware, sources."""
 
+from typing import Annotated
+
 import strawberry
 
-from service.api.scalars import URL, BigInt, Digest
+from projections import coverage
+from projections.model import Doc
+from service.api.scalars import URL, BigInt, DateTime, Digest
 from service.api.types.base import Documented, Fact, Node, Registered, Root, linked, loaded, picked, snapshot_of
+from service.api.types.belonging import Ask, HasRankings, HasRuns, HasStandings, of_parent
+from service.api.types.connections import Connection, PageArguments
 from service.api.types.enums import ProjectKind
 from service.api.types.parts import (
     Aggregation,
@@ -17,9 +23,12 @@ from service.api.types.parts import (
     SuiteCase,
 )
 
+LazyWorkload = Annotated["Workload", strawberry.lazy("service.api.types.catalogue")]
+LazyImplementation = Annotated["Implementation", strawberry.lazy("service.api.types.catalogue")]
+
 
 @strawberry.type(description="Something to compute, whoever computes it.")
-class Operation(Documented, Registered):
+class Operation(Documented, HasRankings, Registered):
     slug: str = picked("Its name for URLs. A newer revision may have the same one.")
     name: str = picked("Its name, for people.")
     family: str = picked("The family it belongs to, such as `moe`.")
@@ -31,9 +40,35 @@ class Operation(Documented, Registered):
     mutation: str = picked("Whether inputs are changed: `none`, `in_place` or `destination`.")
     determinism: str = picked("Whether equal inputs give equal outputs: `deterministic` and so on.")
 
+    @loaded(Connection[LazyWorkload], "Its workloads, by label.")
+    async def workloads(
+        self,
+        root: Root,
+        info: Ask,
+        first: int | None = None,
+        after: str | None = None,
+        last: int | None = None,
+        before: str | None = None,
+    ) -> Doc:
+        arguments = PageArguments(first, after, last, before)
+        return await of_parent(root, info, "workloads", coverage.WORKLOADS_OF_OPERATION, arguments)
+
+    @loaded(Connection[LazyImplementation], "Its implementations, by name.")
+    async def implementations(
+        self,
+        root: Root,
+        info: Ask,
+        first: int | None = None,
+        after: str | None = None,
+        last: int | None = None,
+        before: str | None = None,
+    ) -> Doc:
+        arguments = PageArguments(first, after, last, before)
+        return await of_parent(root, info, "implementations", coverage.IMPLEMENTATIONS_OF_OPERATION, arguments)
+
 
 @strawberry.interface(description="What an operation is measured on: one case, or a closed suite of cases.")
-class Workload(Registered):
+class Workload(HasRankings, Registered):
     label: str = picked("The workload in one line.")
     facts: list[Fact] = picked("The lines of a record's page about it.")
     dtypes: list[str] = picked("The element types of its tensors; a suite states none.")
@@ -54,7 +89,7 @@ class WorkloadSuite(Documented, Workload):
 
 
 @strawberry.type(description="Who publishes implementations.")
-class Project(Documented, Registered):
+class Project(Documented, HasStandings, Registered):
     name: str = picked("Its name.")
     repository: str | None = picked("Its repository.")
     homepage: str | None = picked("Its home page.")
@@ -62,9 +97,22 @@ class Project(Documented, Registered):
     packages: list[Package] = picked("The packages that it publishes.")
     kind: ProjectKind | None = picked("What it is; null where its manifest doesn't say.")
 
+    @loaded(Connection[LazyImplementation], "Its implementations, by name.")
+    async def implementations(
+        self,
+        root: Root,
+        info: Ask,
+        first: int | None = None,
+        after: str | None = None,
+        last: int | None = None,
+        before: str | None = None,
+    ) -> Doc:
+        arguments = PageArguments(first, after, last, before)
+        return await of_parent(root, info, "implementations", coverage.IMPLEMENTATIONS_OF_PROJECT, arguments)
+
 
 @strawberry.type(description="A revision of code that computes an operation.")
-class Implementation(Documented, Registered):
+class Implementation(Documented, HasStandings, Registered):
     name: str = picked("Its name: its title without what repeats the operation.")
     revision: str | None = picked("What it calls its revision: a version, a commit.")
     repository: str | None = picked("The repository of the code.")
@@ -100,7 +148,7 @@ class Protocol(Documented, Registered):
 
 
 @strawberry.type(description="A hardware product on which runs were measured.")
-class Hardware(Documented, Node):
+class Hardware(Documented, HasRankings, Node):
     slug: str = picked("Its name for URLs.")
     product: str = picked("The product, as published.")
     vendor: str = picked("The vendor.")
@@ -116,7 +164,7 @@ class Environment(Documented, Registered):
 
 
 @strawberry.type(description="Where records come from: a leaderboard, a benchmark, a person.")
-class Source(Documented, Node):
+class Source(Documented, HasRuns, Node):
     slug: str = picked("Its name for URLs.")
     name: str = picked("Its name; the slug where nobody has registered it.")
     kind: str | None = picked("What it is, such as `leaderboard`.")
@@ -124,6 +172,10 @@ class Source(Documented, Node):
     policy: SourcePolicy | None = picked("The terms under which it lets its records be shown.")
     registered: bool = picked("Whether it is registered here, or only named by runs.")
     last_import: SourceImport | None = picked("The last reading of a file of it.")
+
+    @loaded(DateTime | None, "When the newest of its runs was measured; null while it has none.")
+    async def newest_observation_at(self, root: Root) -> str | None:
+        return await snapshot_of(root).newest_observation(root["slug"])
 
 
 @strawberry.type(

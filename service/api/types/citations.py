@@ -12,6 +12,7 @@ STYLE: Final = (
     "For `TEXT` only: a CSL style, named as in the CSL project's repository (`apa`, `ieee`, `nature`), or `chicago`,"
     " `mla`, `acm`, `vancouver`, `harvard` and so on."
 )
+PROOF: Final = "Whether to prove, for readers without us, that the run is in the log."
 ACCESSED_ON: Final = "The UTC day of access; today where it is not given."
 
 
@@ -32,6 +33,7 @@ class Citation:
     evidence_level: EvidenceLevel = picked("How far it could be trusted then.")
     accessed_on: Date = picked("The UTC day of access.")
     warnings: list[CitationWarning] = picked("What deserves a second look.")
+    proof: str | None = picked("Where it was asked for, a C2SP `.tlog-proof` of the event that recorded the run.")
 
 
 @strawberry.type(description="A run that is not in an export, and why.")

@@ -1,6 +1,7 @@
 """Connections: keyset pages, all of one paging from one snapshot."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -9,7 +10,7 @@ import strawberry
 from domain.errors import ErrorCode, InvalidInput
 from projections import paging
 from projections.model import Doc
-from projections.paging import Key, Listing, Window
+from projections.paging import Branch, Key, Listing, Page, Window
 from service.api import cursors
 from service.api.cursors import PageCursor
 from service.api.scalars import Position
@@ -95,21 +96,64 @@ async def connection(
 ) -> Doc:
     """The document of a connection over a listing; ``name`` and the listing's own criteria bind its cursors."""
     binding = cursors.fingerprint(snapshot.log_id, name, [dict(listing.names), list(listing.order)])
+    snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
+    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
+
+    async def count() -> int:
+        return int(await snapshot.read(lambda db: paging.count(db, listing, snapshot.position)))
+
+    return _document(page, binding, snapshot, count)
+
+
+async def branch_connection(
+    branch: Branch, name: str, parent: str, arguments: PageArguments, snapshot: Snapshot, snapshot_at: SnapshotAt
+) -> Doc:
+    """The document of a connection over what belongs to a parent: of many parents the pages are read at once."""
+    listing = branch.listing
+    binding = cursors.fingerprint(snapshot.log_id, name, [parent, dict(listing.names), list(listing.order)])
+    snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
+    place = snapshot.position
+
+    def read(db: sqlite3.Connection, parents: list[str]) -> Mapping[str, Page]:
+        return paging.pages(db, branch, parents, window, place)
+
+    page = await snapshot.gathered(f"pages of {name} {window}", read, parent)
+
+    async def count() -> int:
+        of = await snapshot.gathered(
+            f"counts of {name}", lambda db, parents: paging.counts(db, branch, parents, place), parent
+        )
+        return int(of)
+
+    return _document(page, binding, snapshot, count)
+
+
+async def _window(
+    arguments: PageArguments, binding: str, width: int, snapshot: Snapshot, snapshot_at: SnapshotAt
+) -> tuple[Snapshot, Window]:
+    """Which rows are asked for, and of which snapshot: that in which the paging began."""
     size = arguments.size()
-    after, before = arguments.cursors(binding, snapshot.position, len(listing.order))
+    after, before = arguments.cursors(binding, snapshot.position, width)
     if cursor := after or before:
         snapshot = await paged(snapshot, cursor, snapshot_at, "after" if after else "before")
-    window = Window(
+    return snapshot, Window(
         size=size,
         backward=arguments.last is not None,
         after=after.key if after else None,
         before=before.key if before else None,
     )
-    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
+
+
+def _document(page: Page, binding: str, snapshot: Snapshot, count: Callable[[], Awaitable[int]]) -> Doc:
     rows = [(key, snapshot.stored(text)) for key, text in page.rows]
+
+    def cursor(key: Key) -> str:
+        return cursors.encode(PageCursor(binding, snapshot.position, key))
+
     return {
-        **connection_document(rows, binding, snapshot, has_next=page.has_next, has_previous=page.has_previous),
-        "@count": lambda: snapshot.read(lambda db: paging.count(db, listing, snapshot.position)),
+        **connection_document(rows, cursor, has_next=page.has_next, has_previous=page.has_previous),
+        "position": snapshot.position,
+        "@count": count,
     }
 
 
@@ -123,23 +167,24 @@ async def paged(snapshot: Snapshot, cursor: PageCursor, snapshot_at: SnapshotAt,
 
 
 def connection_document(
-    rows: list[tuple[Key, Any]], binding: str, snapshot: Snapshot, *, has_next: bool, has_previous: bool
+    rows: list[tuple[Any, Any]], cursor: Callable[[Any], str], *, has_next: bool, has_previous: bool
 ) -> Doc:
-    """What all connections show of their rows, given as keys and nodes; ``binding`` binds their cursors."""
-
-    def cursor(key: Key) -> str:
-        return cursors.encode(PageCursor(binding, snapshot.position, key))
-
+    """What all connections show of their rows, given as keys and nodes; ``cursor`` makes a cursor of a key."""
+    ends = [cursor(key) for key, _ in (rows[0], rows[-1])] if rows else []
     return {
         "edges": [{"@key": key, "@cursor": cursor, "node": node} for key, node in rows],
         "nodes": [node for _, node in rows],
-        "pageInfo": {
-            "hasNextPage": has_next,
-            "hasPreviousPage": has_previous,
-            "startCursor": cursor(rows[0][0]) if rows else None,
-            "endCursor": cursor(rows[-1][0]) if rows else None,
-        },
-        "position": snapshot.position,
+        "pageInfo": page_info(ends, has_next=has_next, has_previous=has_previous),
+    }
+
+
+def page_info(shown: list[str], *, has_next: bool, has_previous: bool) -> Doc:
+    """Where the page with these cursors lies in its list."""
+    return {
+        "hasNextPage": has_next,
+        "hasPreviousPage": has_previous,
+        "startCursor": shown[0] if shown else None,
+        "endCursor": shown[-1] if shown else None,
     }
 
 

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.comparing import Section as ComparisonSection
+from domain.display.comparisons import ComparisonFormat
 from domain.errors import ErrorCode
 from domain.facts import (
     AttestationType,
@@ -96,6 +98,8 @@ strawberry.enum(IssueCategory, description="What is wrong with a record.")
 strawberry.enum(IssueOutcome, description="What an issue ended in.")
 strawberry.enum(RerunOutcome, description="What a rerun says of the claim. It is computed, never declared.")
 strawberry.enum(EvidenceLevel, description="How far a record can be trusted. No level needs the one below it.")
+strawberry.enum(ComparisonFormat, description="As what a comparison can be taken away.")
+strawberry.enum(ComparisonSection, name="ComparisonSection", description="What a compared field is part of.")
 strawberry.enum(
     CitationFormat,
     description="The formats of citations. `TEXT` is a sentence that loses nothing, or an entry in a style.",
@@ -109,6 +113,8 @@ __all__ = [
     "AttestationType",
     "AxisRole",
     "CitationFormat",
+    "ComparisonFormat",
+    "ComparisonSection",
     "DisputeCause",
     "DisputeOutcome",
     "ErrorCode",

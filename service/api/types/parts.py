@@ -135,6 +135,7 @@ class SourcePolicy:
     attribution: str | None = picked("Who is to be named.")
     terms: str | None = picked("The terms in short.")
     url: URL | None = picked("Where they are published.")
+    freshness_days: int | None = picked("After how many days it should be read again, where that is agreed.")
     text: str = picked("All of them, as canonical JSON text.")
 
 

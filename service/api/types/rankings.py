@@ -102,10 +102,12 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
     async def count() -> int:
         return len(standing.placed)
 
+    def place(key: tuple[str]) -> str:
+        return cursors.encode(PageCursor(binding, snapshot.position, key))
+
     return {
-        **connection_document(
-            rows, binding, snapshot, has_next=page.stop < len(standing.placed), has_previous=page.start > 0
-        ),
+        **connection_document(rows, place, has_next=page.stop < len(standing.placed), has_previous=page.start > 0),
+        "position": snapshot.position,
         "@count": count,
     }
 

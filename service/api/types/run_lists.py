@@ -7,11 +7,11 @@ from strawberry.types import Info
 
 from projections import attestations, issues, reruns
 from projections.model import Doc
-from projections.paging import Listing
+from projections.paging import Branch, Listing
 from service.api.context import Context
 from service.api.types.attestations import Attestation, AttestationCount
 from service.api.types.base import Root, loaded, snapshot_of
-from service.api.types.connections import Connection, PageArguments, connection
+from service.api.types.connections import Connection, PageArguments, branch_connection
 from service.api.types.issues import Issue
 from service.api.types.lifecycle import Lifecycle, lifecycle
 from service.api.types.reruns import Rerun
@@ -42,7 +42,7 @@ class RunLists:
         before: str | None = None,
     ) -> Doc:
         arguments = PageArguments(first, after, last, before)
-        return await _about(root, info, "attestations", attestations.listing(root["digest"]), arguments)
+        return await _about(root, info, "attestations", attestations.SHOWN, arguments)
 
     @loaded(Connection[Rerun], "Requests to measure it again, and what came of them, oldest first.")
     async def reruns(
@@ -55,7 +55,7 @@ class RunLists:
         before: str | None = None,
     ) -> Doc:
         arguments = PageArguments(first, after, last, before)
-        return await _about(root, info, "reruns", reruns.listing({"run": root["digest"]}), arguments)
+        return await _about(root, info, "reruns", reruns.listing({}), arguments)
 
     @loaded(Connection[Issue], "What people say is wrong with it, oldest first.")
     async def issues(
@@ -68,8 +68,11 @@ class RunLists:
         before: str | None = None,
     ) -> Doc:
         arguments = PageArguments(first, after, last, before)
-        return await _about(root, info, "issues", issues.listing({"run": root["digest"]}), arguments)
+        return await _about(root, info, "issues", issues.listing({}), arguments)
 
 
 async def _about(root: Doc, info: Ask, name: str, listing: Listing, arguments: PageArguments) -> Doc:
-    return await connection(listing, f"run.{name}", arguments, snapshot_of(root), info.context.snapshot_at)
+    """A page of those rows of a listing that are about the run."""
+    branch = Branch(listing, "run = parent.value")
+    snapshot, snapshot_at = snapshot_of(root), info.context.snapshot_at
+    return await branch_connection(branch, f"run.{name}", root["digest"], arguments, snapshot, snapshot_at)

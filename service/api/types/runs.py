@@ -11,7 +11,7 @@ from projections.model import Doc
 from projections.rankings import Standing
 from service.api import citing
 from service.api.context import Context
-from service.api.scalars import URL, Date, DateTime, Digest, Position
+from service.api.scalars import URL, Date, DateTime, Digest, LogCursor, Position
 from service.api.stamps import AccessStamp, stamp
 from service.api.types.base import (
     Documented,
@@ -34,8 +34,10 @@ from service.api.types.catalogue import (
     Source,
     Workload,
 )
-from service.api.types.citations import ACCESSED_ON, STYLE, Citation
+from service.api.types.citations import ACCESSED_ON, PROOF, STYLE, Citation
+from service.api.types.connections import Connection
 from service.api.types.enums import CitationFormat, Profile, RunStatus
+from service.api.types.events import Event, history_connection
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
 from service.api.types.run_lists import RunLists
 
@@ -136,8 +138,11 @@ class Run(RunLists, Documented, Registered):
         format: Annotated[CitationFormat, strawberry.argument(description="In which format.")] = CitationFormat.TEXT,  # noqa: A002 the schema's name
         style: Annotated[str | None, strawberry.argument(description=STYLE)] = None,
         accessed_on: Annotated[Date | None, strawberry.argument(description=ACCESSED_ON)] = None,
+        proof: Annotated[bool, strawberry.argument(description=PROOF)] = False,
     ) -> Doc:
-        return await citing.citation(root, info.context, format, style, accessed_on)
+        cited = await citing.citation(root, info.context, format, style, accessed_on)
+        proven = await info.context.index.proving.tlog_proof(root["position"]) if proof else None
+        return cited | {"proof": str(proven) if proven else None}
 
     @loaded(RunRanking, "Where it stands in its group.", together=_rankings, needs=PLACED_BY)
     async def ranking(self, root: Root) -> Doc:
@@ -174,6 +179,12 @@ class Run(RunLists, Documented, Registered):
         named: Sequence[Doc] = root["artifacts"]
         recorded = await snapshot_of(root).documents("artifacts", [one["digest"] for one in named])
         return [_artifact(one, record) for one, record in zip(named, recorded, strict=True)]
+
+    @loaded(Connection[Event], "All events that concern it, first to last: its own, and what others said of it.")
+    async def history(
+        self, root: Root, info: Info[Context, Any], first: int | None = None, after: LogCursor | None = None
+    ) -> Doc:
+        return await history_connection(info.context, snapshot_of(root), root["digest"], first, after)
 
     @loaded(
         list[LazyRun],

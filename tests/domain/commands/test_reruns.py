@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from domain.commands import AbandonRerun, RecordRerun, RenewRerunLease, RequestRerun, StartRerun
-from domain.commands.reruns import statement
+from domain.commands.rerun_results import statement
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError, NotFound
 from domain.events import timestamp
 from domain.facts import (

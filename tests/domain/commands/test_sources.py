@@ -27,6 +27,13 @@ def test_a_known_source_keeps_its_name_and_gets_other_terms() -> None:
     assert isinstance(fact, SourcePolicyRevised)
 
 
+def test_who_only_reads_a_source_leaves_the_terms_of_a_known_one() -> None:
+    command = RegisterSource(slug="tern-board", name="Tern Board", kind="leaderboard", policy=b'{"a":2}', revise=False)
+    assert command.decide(KNOWN, LOCAL).facts == ()
+    [fact] = command.decide(World({}), LOCAL).facts
+    assert isinstance(fact, SourceRegistered)
+
+
 @pytest.mark.parametrize("policy", [None, bytes(SOURCE.policy)])
 def test_nothing_new_is_nothing(policy: bytes | None) -> None:
     command = RegisterSource(slug="tern-board", name="Tern Board", kind="leaderboard", policy=policy)

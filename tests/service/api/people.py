@@ -27,7 +27,7 @@ from domain.commands import (
     StartRerun,
     SupersedeRun,
 )
-from domain.commands.reruns import statement
+from domain.commands.rerun_results import statement
 from domain.manifests import Manifest
 from domain.principals import LOCAL, Principal, Scope
 from service.api.execute import execute

@@ -12,7 +12,7 @@ from domain.policies import ADOPTED_FIRST
 from domain.principals import LOCAL
 from service.api.execute import execute
 from service.app import Index
-from tests.examples import OPERATION, START, bundle, implementation, ingest
+from tests.examples import OPERATION, PROJECT, START, WORKLOAD, bundle, implementation, ingest
 from tests.service.api.asking import ask, error_of, run_of
 from tests.service.api.test_ids import ARTIFACT, GROUP, NODES
 
@@ -258,6 +258,8 @@ class TestPinnedIds:
             "run": (run_of().digest, run_of().digest[7:], run_of().digest[7:15], "norm/run 1"),
             "operation": (OPERATION.digest, "rmsnorm_h4096"),
             "implementation": (implementation().digest,),
+            "workload": (WORKLOAD.digest,),
+            "project": (PROJECT.digest,),
             "node": (run_of().digest, "rmsnorm_h4096", "old-source-id", "source/tern-board", "hardware/nvidia-b200"),
         }
         for field, ids in fields.items():
@@ -300,8 +302,9 @@ class TestPinnedIds:
 
     async def test_choose_in_filters_what_the_bare_ids_choose(self, index: Index) -> None:
         query = "query($filter: RunFilter) { runs(filter: $filter) { totalCount } }"
-        for id_ in (OPERATION.digest, "rmsnorm_h4096"):
-            found = await ask(index, query, filter={"operation": f"{id_}@{self.then}"})
+        named = {"operation": OPERATION, "workload": WORKLOAD}
+        for name, id_ in (("operation", "rmsnorm_h4096"), *((name, one.digest) for name, one in named.items())):
+            found = await ask(index, query, filter={name: f"{id_}@{self.then}"})
             assert found["runs"]["totalCount"] == 2
 
         error = await error_of(index, query, filter={"operation": "rmsnorm_h4096@3"})

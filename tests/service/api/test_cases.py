@@ -272,7 +272,7 @@ async def test_case_47_another_harness_version_is_another_group(index: Index) ->
 
     data = await ask(
         index,
-        """{ runs { nodes { title comparisonKey protocol { digest title } ranking { rank groupSize } } }
+        """{ runs { nodes { title digest comparisonKey protocol { digest title } ranking { rank groupSize } } }
           rankings { totalCount nodes { size protocol { harnessVersion } entries { nodes { run { title } } } } } }""",
     )
 
@@ -287,6 +287,19 @@ async def test_case_47_another_harness_version_is_another_group(index: Index) ->
     assert runs["e3"]["protocol"]["title"] == "Tern protocol"
     assert data["rankings"]["totalCount"] == 2
     assert [group["size"] for group in data["rankings"]["nodes"]] == [2, 1]
+
+    compared = await ask(
+        index,
+        """query($ids: [ID!]!) { compare(ids: $ids) { comparable verdict firstMismatch { section path }
+          runs { rank ratioToBest } } }""",
+        ids=[run["digest"] for run in (runs["e1"], runs["e2"])],
+    )
+    assert compared["compare"] == {
+        "comparable": False,
+        "verdict": "not comparable: protocol harness.version differs: 0.4.2, 0.4.3",
+        "firstMismatch": {"section": "PROTOCOL", "path": "harness.version"},
+        "runs": [{"rank": None, "ratioToBest": None}] * 2,
+    }
 
 
 async def test_the_thirteen_tie_vectors(index: Index, shared: Path) -> None:

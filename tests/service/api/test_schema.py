@@ -96,7 +96,8 @@ def test_a_root_field_that_can_fail_on_its_arguments_is_nullable() -> None:
 def test_query_has_every_field_of_reads() -> None:
     reads = CORE.type_map["Reads"]
     assert isinstance(reads, GraphQLInterfaceType)
-    named = "run runs ranking rankings operation operations workload implementation project hardware sources node nodes stamp"
+    named = "run runs ranking rankings operation operations workload implementation project hardware sources node nodes stamp "
+    named += "events checkpoint inclusionProof"
     assert reads.fields.keys() >= set(named.split())
     assert CORE.query_type
     assert reads in CORE.query_type.interfaces
@@ -136,6 +137,7 @@ FROZEN_CODES = {
     "POSITION_IN_FUTURE",
     "INVALID_ARGUMENT",
     "VIEWS_BEHIND",
+    "CHECKPOINT_REFUSED",
     "BAD_REQUEST",
     "BODY_TOO_LARGE",
     "UNSUPPORTED_MEDIA_TYPE",
@@ -207,7 +209,7 @@ class TestEveryFieldCanBeHad:
             for (digest,) in index.views.peek(lambda db, of=table: db.execute(f"SELECT digest FROM {of}").fetchall())  # type: ignore[misc]
         ]
         keys = index.views.peek(lambda db: db.execute("SELECT comparison_key FROM rankings").fetchall())
-        ids += [*(key for (key,) in keys), "hardware/nvidia-b200", "source/tern-board"]
+        ids += [*(key for (key,) in keys), "hardware/nvidia-b200", "source/tern-board", "event/1"]
         ids += ["rerun/rerun-7", "runner/finch-b200", "attestation/attestation-7", "issue/issue-7"]
         node = CORE.type_map["Node"]
         assert isinstance(node, GraphQLInterfaceType)

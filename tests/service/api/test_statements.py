@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from graphql import GraphQLObjectType, get_named_type, graphql, is_leaf_type, is_required_argument
 
 from domain.bundles import Bundle, bundle_of
 from domain.commands import (
@@ -25,8 +26,9 @@ from service.api.execute import Api
 from service.api.schema import schema
 from service.app import Index
 from service.auth import AT_HOME
-from tests.examples import OPERATION, PROTOCOL, PUBLIC_KEY, START, bundle, implementation, manifest
+from tests.examples import OPERATION, PROJECT, PROTOCOL, PUBLIC_KEY, START, WORKLOAD, bundle, implementation, manifest
 from tests.service.api.asking import ask
+from tests.service.api.test_schema import selection
 
 PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
   digest aliases manifest canonical permalink stamp { position }
@@ -55,6 +57,16 @@ NODES = """query($ids: [ID!]!) { nodes(ids: $ids) { id
   ... on Ranking { size leader { digest } }
 } }"""
 
+SUITE = manifest(
+    "WorkloadSuite",
+    {
+        "operationSpecDigest": OPERATION.digest,
+        "cases": [{"externalId": "a", "axes": {"tokens": 1}}],
+        "aggregation": {"metric": "latency", "statistic": "mean"},
+        "correctness": {"comparator": "exact"},
+    },
+)
+
 MANY = 100
 
 
@@ -82,6 +94,18 @@ def operation(number: int) -> Bundle:
     return bundle_of(manifest("OperationSpec", spec), record={"aliases": [f"operation-{number}"]})
 
 
+def of_one(number: int) -> tuple[Bundle, ...]:
+    """Runs of one implementation: on another workload each, and in another group on one suite each."""
+    case = manifest("WorkloadCase", WORKLOAD.spec | {"axes": dict.fromkeys(WORKLOAD.spec["axes"], number + 2)})
+    protocol = manifest("BenchmarkProtocol", PROTOCOL.spec | {"harness": {"name": "i", "version": str(number)}})
+    on_case = bundle(100 + number, workloadDigest=case.digest)
+    on_suite = bundle(100 + number, workloadDigest=SUITE.digest, protocolDigest=protocol.digest)
+    assert on_case.run
+    assert on_suite.run
+    kept = [part for part in on_case.manifests if part.digest not in (WORKLOAD.digest, PROTOCOL.digest)]
+    return bundle_of(*kept, PROTOCOL, case, on_case.run), bundle_of(*kept, protocol, SUITE, on_suite.run)
+
+
 def about(run: Manifest | None, name: str) -> tuple[Command, ...]:
     """A rerun by a runner of its own, an issue with a dispute, and an attestation."""
     assert run
@@ -104,6 +128,7 @@ async def _world(index: Index) -> None:
         *(Ingest(bundle=numbered(number)) for number in numbers),
         *(Ingest(bundle=bundle(100 + number, by=f"n{number}")) for number in numbers),
         *(Ingest(bundle=operation(number)) for number in numbers),
+        *(Ingest(bundle=part) for number in numbers for part in of_one(number)),
         *(RegisterSource(slug=f"board-{number}", name=f"Board {number}", kind="board") for number in numbers),
         *(said for number in numbers for said in about(numbered(number).run, f"{number}")),
     ]
@@ -116,7 +141,8 @@ def counted(index: Index) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def note(statement: str) -> None:
-        if "FROM saves" not in statement:
+        # What the full-text index does inside a statement is traced as a comment.
+        if "FROM saves" not in statement and not statement.startswith("--"):
             seen.append(statement)
 
     connections = (index.views._peeker, index.views._reader._conn)
@@ -135,7 +161,7 @@ async def statements(index: Index, query: str, **variables: Any) -> int:
 
 @pytest.mark.parametrize(
     ("query", "bound"),
-    [(PAGE, 30), (SAID, 4), (ENTRIES, 12), (GROUPS, 12), (OPERATIONS, 5), (SOURCES, 3), (RERUNS, 7), (ISSUES, 6)],
+    [(PAGE, 31), (SAID, 5), (ENTRIES, 13), (GROUPS, 13), (OPERATIONS, 6), (SOURCES, 4), (RERUNS, 8), (ISSUES, 7)],
     ids=["runs", "what is said", "ranking entries", "rankings", "operations", "sources", "reruns", "issues"],
 )
 async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Index, query: str, bound: int) -> None:
@@ -143,6 +169,95 @@ async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Ind
     hundred = await statements(index, query, first=MANY)
 
     assert hundred == ten <= bound
+
+
+PARENTS = {
+    "Run": numbered(0).run.digest,  # type: ignore[union-attr]
+    "Ranking": "",
+    "Operation": OPERATION.digest,
+    "WorkloadCase": WORKLOAD.digest,
+    "WorkloadSuite": SUITE.digest,
+    "Implementation": implementation("heron").digest,
+    "Project": PROJECT.digest,
+    "Hardware": "hardware/nvidia-b200",
+    "Source": "source/local",
+}
+"""One of each type with connections of its own, with a hundred rows in each. Of rankings the largest one."""
+
+
+def connections() -> Iterator[tuple[str, str, Any]]:
+    """Every connection of the schema: the type and the field that it is, and the type of its rows."""
+    for type_ in schema._schema.type_map.values():
+        if isinstance(type_, GraphQLObjectType):
+            for name, field in type_.fields.items():
+                connection = get_named_type(field.type)
+                if isinstance(connection, GraphQLObjectType) and connection.name.endswith("Connection"):
+                    yield type_.name, name, get_named_type(connection.fields["nodes"].type)
+
+
+CONNECTIONS = tuple(connections())
+ROWS = {row.name: (parent, field, row) for parent, field, row in reversed(CONNECTIONS)}
+BESIDE_ROWS = [
+    (
+        parent,
+        field,
+        f"{name}{'(first: 2)' if 'first' in inner.args else ''} {{ {selection(get_named_type(inner.type), 2)} }}",
+    )
+    for parent, field, row in ROWS.values()
+    for name, inner in row.fields.items()
+    if not is_leaf_type(get_named_type(inner.type)) and not any(map(is_required_argument, inner.args.values()))
+]
+"""For each type of rows one connection of it, with each field of objects that a row has: connections among them."""
+
+
+async def page_query(index: Index, parent: str, field: str, of_row: str) -> str:
+    count = "" if field in ("events", "history") else "totalCount"
+    arguments = "basis: BY_OBSERVATION," if field == "records" else ""
+    inner = f"{field}({arguments} first: $first) {{ {count} nodes {{ {of_row} }} }}"
+    if parent == "Snapshot":
+        position = (await ask(index, "{ stamp { position } }"))["stamp"]["position"]
+        inner = f"at(asOf: {{ position: {position} }}) {{ {inner} }}"
+    elif parent != "Query":
+        found = (await ask(index, "{ rankings(first: 1) { nodes { id } } }"))["rankings"]["nodes"][0]["id"]
+        inner = f'node(id: "{PARENTS[parent] or found}") {{ ... on {parent} {{ {inner} }} }}'
+    return f"query($first: Int!) {{ {inner} }}"
+
+
+async def test_so_does_every_connection_with_everything_that_its_rows_have(index: Index) -> None:
+    """Of the whole schema, in one index: each connection with its rows' own fields, each type of rows with the rest."""
+    of_rows = [(parent, field, selection(row, 1)) for parent, field, row in CONNECTIONS]
+    for parent, field, of_row in (*of_rows, *BESIDE_ROWS):
+        query = await page_query(index, parent, field, of_row)
+
+        # Below what the API lets a query cost, to ask for as much of it as there is.
+        with counted(index) as seen:
+            context = Api(index).context(AT_HOME)
+            answered = await graphql(schema._schema, query, context_value=context, variable_values={"first": MANY})
+
+        assert not answered.errors, answered.errors
+        # One that asks for each row by itself takes as many as there are rows.
+        assert len(seen) <= 40, (parent, field, of_row, len(seen))
+
+
+@pytest.mark.parametrize("text", ["gpu:card", "op:rmsnorm", "numbered source:board"])
+async def test_so_does_a_search(index: Index, text: str) -> None:
+    query = """query($text: String!, $first: Int!) { search(text: $text, first: $first) {
+      totalCount hits { matched snippet node { id ... on Run { ranking { rank } implementation { name } } } } } }"""
+
+    ten = await statements(index, query, text=text, first=10)
+    hundred = await statements(index, query, text=text, first=MANY)
+
+    # Each kind of hit takes a statement, and a connection's first look into the full-text index two more.
+    assert max(ten, hundred) <= 16
+
+
+async def test_so_does_a_comparison(index: Index) -> None:
+    runs = (await ask(index, "{ runs(first: 8) { nodes { digest } } }"))["runs"]["nodes"]
+    digests = [run["digest"] for run in runs]
+    query = """query($ids: [ID!]!) { compare(ids: $ids) { verdict fields { path } export(format: CSV)
+      runs { rank run { digest implementation { name } } } } }"""
+
+    assert await statements(index, query, ids=digests[:2]) == await statements(index, query, ids=digests) <= 10
 
 
 async def test_so_do_nodes(index: Index) -> None:
@@ -162,7 +277,7 @@ async def test_so_do_nodes(index: Index) -> None:
     few = await statements(index, NODES, ids=ids(2))
     many = await statements(index, NODES, ids=ids(20))
 
-    assert many == few <= 19
+    assert many == few <= 20
 
 
 async def test_a_group_is_ranked_once_per_change(index: Index) -> None:

@@ -7,6 +7,7 @@ from service.sample import FILES
 from tests.service.cli.conftest import Command
 from tests.service.importing.exports import COUNTS, changed, one_run, sample, written
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLE, SEED, _ = FILES
 
 
@@ -80,3 +81,74 @@ def test_from_a_shell_results_are_on_standard_output_and_nothing_else(process: C
     assert imported.status == 0
     assert json.loads(imported.out)["counts"]["runs"]["new"] == 190
     assert imported.err == ""
+
+
+SOURCES = FIXTURES / "sources"
+
+
+def test_files_of_sources_are_read_as_what_they_are_and_that_is_said(cli: Command) -> None:
+    imported = cli("import", SOURCES / "sol-traces", SOURCES / "liger")
+    assert imported.status == 0
+    assert f"Read as sol-traces: {SOURCES / 'sol-traces' / 'definition.json'} and 2 more" in imported.out
+    assert f"Read as liger: {SOURCES / 'liger' / 'all_benchmark_data.csv'}" in imported.out
+    assert "Skipped: 1 measurements of memory." in imported.out
+
+
+def test_rejects_are_written_with_reason_row_and_field(cli: Command, tmp_path: Path) -> None:
+    case, rejects = FIXTURES / "cases" / "05-zero-score.json", tmp_path / "rejects.jsonl"
+
+    imported = cli("import", case, "--rejects", rejects)
+
+    assert imported.status == 1
+    (line,) = [json.loads(text) for text in rejects.read_text().splitlines()]
+    assert line["remedy"]
+    assert line == {
+        "document": str(case),
+        "source": "gpumode-kernelbot",
+        "row": "submission/910001",
+        "field": "rows[0].row.run_score",
+        "reason": "0.0 is not positive: nothing takes no time",
+        "code": "INVALID_VALUE",
+        "remedy": line["remedy"],
+    }
+
+
+def test_what_is_changed_and_gone_is_printed(cli: Command, tmp_path: Path) -> None:
+    folder = SOURCES / "sol-leaderboard"
+    page = json.loads((folder / "submissions.json").read_text())
+    page["data"]["submissions"][0]["latency_ms"] = 0.04
+    page["data"]["submissions"][1] |= {"is_disqualified": True, "disqualification_reason": "reads the clock"}
+    (tmp_path / "page.json").write_text(json.dumps(page))
+    cli("import", folder)
+
+    told = cli("import", tmp_path / "page.json", "--kernel", folder / "kernel-4.json")
+    done = cli(
+        "import", tmp_path, "--kernel", folder / "kernel-4.json", "--retract-removed", "--reason", "withdrawn upstream"
+    )
+
+    assert "changed: sol-execbench 36577: sha256:" in told.out
+    assert "gone: sol-execbench 36157: reads the clock: sha256:" in told.out
+    assert "stands here" in told.out
+    assert "retracted" in done.out
+
+
+def test_retracting_needs_a_reason(cli: Command) -> None:
+    refused = cli("import", SOURCES / "liger", "--retract-removed")
+    assert refused.status == 1
+    assert "--reason" in refused.err
+
+
+def test_sources_are_listed_and_described(cli: Command) -> None:
+    listed = cli("sources", "list")
+    described = cli("sources", "describe", "kernelbot")
+    as_json = json.loads(cli("sources", "list", "--json").out)
+    unknown = cli("sources", "describe", "kernelbench")
+
+    assert listed.status == described.status == 0
+    names = [source["name"] for source in as_json]
+    assert names == ["sol-leaderboard", "sol-traces", "flashinfer-traces", "kernelbot", "liger"]
+    assert all(name in listed.out for name in names)
+    assert "GPU MODE KernelBot (gpumode-kernelbot)" in described.out
+    assert all(convention in described.out for convention in as_json[3]["conventions"])
+    assert unknown.status == 1
+    assert "the sources are sol-leaderboard" in unknown.err

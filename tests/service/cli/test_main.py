@@ -11,7 +11,7 @@ from service.cli.failures import lines_of
 from service.sample import FILES
 from tests.service.cli.conftest import Command
 
-COMMANDS = ("import", "serve", "query", "push", "demo", "schema", "manifest", "keys")
+COMMANDS = ("import", "serve", "query", "compare", "push", "demo", "schema", "manifest", "sources", "keys")
 
 
 def test_help_names_every_command(cli: Command) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from domain.commands import EraseEvent
 from domain.events import timestamp
 from domain.principals import LOCAL
 from projections.digests import view_digests
 from service.app import open_index
 from service.settings import Settings
-from tests.examples import START, Clock, Ids, ingest
+from tests.examples import START, Clock, Ids, ingest, run
 from tests.service.cli.conftest import Command
 
 Shown = dict[int, dict[str, str]]
@@ -89,6 +90,26 @@ def test_the_views_are_kept_where_an_output_is_named_and_never_written_over(
         assert view_digests(db) == shown[position]
     again = cli("replay", "--until", position, "--output", tmp_path / "then")
     assert (again.status, "has views already" in again.err) == (1, True)
+
+
+def test_what_was_erased_since_is_not_shown_at_any_position(
+    cli: Command, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The views that are served are made anew without it, and a replay makes the same."""
+
+    async def write() -> tuple[int, dict[str, str]]:
+        async with open_index(Settings(data_dir=data), now=Clock(), new_id=Ids()) as index:
+            position = (await index.ledger.handle([ingest(100)], LOCAL)).position
+            stream = f"run/{run(100).digest}"
+            await index.ledger.handle([EraseEvent(position=position, stream=stream, legal_basis="a court")], LOCAL)
+            return position, await index.views.read(view_digests)
+
+    position, live = asyncio.run(write())
+    capsys.readouterr()
+
+    then, now = replayed(cli, "--until", position), replayed(cli, "--until", position + 1)
+    assert (then["position"], then["tables"]["runs"]["rows"]) == (position, 0)
+    assert (now["position"], digests(now)) == (position + 1, live)
 
 
 def test_people_see_the_moment_the_counts_and_whole_digests(cli: Command, shown: Shown, tmp_path: Path) -> None:

@@ -13,11 +13,23 @@ from service.http.protocol import BoundedProtocol
 
 
 @contextmanager
-def serving(app: ASGIApp, *, lifespan: bool = False, http: type[BoundedProtocol] = BoundedProtocol) -> Iterator[str]:
-    """The base URL of a server of the application, up while the context lasts."""
+def serving(
+    app: ASGIApp, *, lifespan: bool = False, dates: bool = True, http: type[BoundedProtocol] = BoundedProtocol
+) -> Iterator[str]:
+    """The base URL of a server of the application, up while the context lasts.
+
+    Without ``dates`` the application itself says in its answers what time it is.
+    """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, http=http, log_config=None, access_log=False, lifespan="on" if lifespan else "off")
+        config = uvicorn.Config(
+            app,
+            http=http,
+            log_config=None,
+            access_log=False,
+            lifespan="on" if lifespan else "off",
+            date_header=dates,
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.errors import ErrorCode, InvalidInput
 from domain.json_text import MAX_BYTES
-from service.importing.files import Document, Reading, _split, find
+from service.importing.files import MAX_DOCUMENT_BYTES, Document, Reading, _split, find
 
 
 def read(path: Path) -> list[Document]:
@@ -41,10 +41,10 @@ def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
 
 def test_paths_that_give_nothing_are_told_with_a_remedy_and_keep_no_other_out(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    (tmp_path / "table.csv").touch()
+    (tmp_path / "table.xlsx").touch()
     (tmp_path / "run.json").touch()
 
-    files, problems = find([tmp_path / name for name in ("empty", "table.csv", "missing.json", "run.json")])
+    files, problems = find([tmp_path / name for name in ("empty", "table.xlsx", "missing.json", "run.json")])
 
     assert [path.name for path in files] == ["run.json"]
     assert [problem.message for problem in problems] == [
@@ -140,7 +140,7 @@ def test_a_compressed_document_that_would_fill_the_memory_is_cut_off(tmp_path: P
     ((_, text),) = read(path)
 
     assert isinstance(text, bytes)
-    assert MAX_BYTES < len(text) < 40 * MAX_BYTES
+    assert MAX_DOCUMENT_BYTES < len(text) < 2.5 * MAX_DOCUMENT_BYTES
 
 
 def test_a_file_that_can_not_be_read_is_refused(tmp_path: Path) -> None:

@@ -157,6 +157,16 @@ def test_a_catalog_is_refused_as_a_whole(url: str, way: Way) -> None:
     assert report.counts["runs"] == Count(new=1)
 
 
+@pytest.mark.parametrize("file", ["kernelbot/rows.json", "sol-traces/trace.jsonl", "liger/all_benchmark_data.csv"])
+def test_a_file_of_a_source_is_refused_as_a_whole(url: str, way: Way, file: str) -> None:
+    """It needs what stands beside it, and a log to be compared with."""
+    path = Path(__file__).parents[2] / "fixtures" / "sources" / file
+    report = Sender(url).send([path])
+    (rejected,) = report.refused
+    assert rejected.problems[0].document == str(path)
+    assert "kernelindex import" in rejected.problems[0].remedy
+
+
 def test_a_server_that_takes_no_writes_is_an_error_with_its_remedy(tmp_path: Path) -> None:
     with (
         serving(create_app(Settings(data_dir=tmp_path / "data")), lifespan=True) as url,

@@ -1,0 +1,96 @@
+"""What an index proves of its log: signed checkpoints, and proofs under them that can be checked without it."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count, groupby
+from typing import Final
+
+from domain.audit.notes import Checkpoint, Note
+from domain.audit.proofs import TlogProof
+from domain.errors import ErrorCode, InvalidInput
+from domain.events import Event, canonical_event, event_digest
+from domain.facts import Erased
+from projections import events, tree
+from projections.views import Views
+from service.audit.signer import Signer, refused_as_shorter
+from service.event_log import EventLog
+from service.follower import Follower
+
+REACH_S: Final = 5.0
+
+
+class Proving:
+    """The proofs of one index. Every checkpoint covers all that the index shows when it is asked."""
+
+    def __init__(self, log: EventLog, views: Views, follower: Follower, signer: Signer) -> None:
+        self._log = log
+        self._views = views
+        self._follower = follower
+        self.signer = signer
+
+    async def checkpoint(self) -> Note:
+        """The newest checkpoint, signed now if it must be. Raises ``Conflict`` where the log is not what was signed."""
+        head = self._follower.head
+        note = self.signer.signed_at(head.position)
+        if note is None:
+            note = await self._views.read(lambda db: self.signer.sign(head.position, lambda size: tree.root(db, size)))
+        promised = Checkpoint.of(note)
+        if promised.size > head.position and await asyncio.to_thread(self._log.latest) == head.recorder_id:
+            raise refused_as_shorter(promised, head.position)
+        return note
+
+    async def tlog_proof(self, position: int) -> TlogProof:
+        """The proof under the newest checkpoint that the event at a position is in the log. The event is with it."""
+        require_position(position, self._follower.head.position)
+        note = await self.checkpoint()
+        size = Checkpoint.of(note).size
+        # Another process may have signed what these views are about to show.
+        await self._follower.reach(size, REACH_S)
+        hashes = await self._views.read(lambda db: tree.inclusion(db, position, size))
+        (event,) = await self.events([position])
+        return TlogProof(position - 1, tuple(hashes), note, proven_text(event))
+
+    async def consistency(self, earlier: int, later: int) -> list[bytes]:
+        """The proof that the log up to one position begins as it does up to another."""
+        return await self._views.read(lambda db: tree.consistency(db, earlier, later))
+
+    async def events(self, positions: list[int]) -> list[Event]:
+        """The events at these positions, from the log."""
+        ids = await self._views.read(lambda db: [events.recorder_id(db, position) for position in positions])
+        return await self.load([(position, found or 0) for position, found in zip(positions, ids, strict=True)])
+
+    async def load(self, rows: list[tuple[int, int]]) -> list[Event]:
+        """The events of these positions and recorder ids, from the log."""
+
+        return await asyncio.to_thread(self._load, rows)
+
+    def _load(self, rows: list[tuple[int, int]]) -> list[Event]:
+        """One read for each stretch of events that follow one another in the log."""
+        read: dict[int, Event] = {}
+        for _, stretch in groupby(sorted(set(rows)), key=_place_less_rank()):
+            near = list(stretch)
+            committed = self._log.read(near[0][1] - 1, len(near))
+            read |= {position: one.at(position) for (position, _), one in zip(near, committed, strict=True)}
+        return [read[position] for position, _ in rows]
+
+
+def _place_less_rank() -> Callable[[tuple[int, int]], int]:
+    """Equal for rows that follow one another without a gap, taken in order."""
+    rank = count()
+    return lambda row: row[1] - next(rank)
+
+
+def proven_text(event: Event) -> bytes:
+    """What a proof carries of an event: its canonical bytes, or where it was erased the text of its digest."""
+    return event_digest(event).encode() if isinstance(event.fact, Erased) else canonical_event(event)
+
+
+def require_position(position: int, head: int, path: str = "position") -> None:
+    """Raise :class:`InvalidInput` unless the log has an event there."""
+    if not 1 <= position <= head:
+        raise InvalidInput.because(
+            f"the log has no position {position}",
+            code=ErrorCode.INVALID_ARGUMENT,
+            path=path,
+            remedy=f"the first position is 1, the last one is {head}",
+        )
