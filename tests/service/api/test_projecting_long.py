@@ -28,7 +28,7 @@ from service.errors_out import execution_errors
 from service.http.documents import DocumentRejected, Prepared
 from service.settings import Settings
 from tests.examples import OPERATION, PROTOCOL, WORKLOAD, Clock, Ids, bundle
-from tests.service.api.asking import run_of
+from tests.service.api.asking import ask, run_of
 from tests.service.api.test_statements import ENTRIES, GROUPS, NODES, OPERATIONS, PAGE, RERUNS, SAID, SOURCES, about
 
 RUNS = [run_of(1000 + number, by=f"n{number}") for number in range(3)]
@@ -41,10 +41,12 @@ IDS = [one.digest for one in (*RUNS, OPERATION, WORKLOAD, PROTOCOL)] + [
     "nothing",
     f"{RUNS[0].digest}@30",
 ]
-SCALARS = dict.fromkeys(("Digest", "DateTime", "Date", "URL", "LogCursor", "ManifestText"), st.just(nodes.String("x")))
+SCALARS: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(
+    ("Digest", "DateTime", "Date", "URL", "LogCursor", "ManifestText"), st.just(nodes.String("x"))
+)
 SCALARS["Position"] = st.just(nodes.Int(1))
 GENERATED = settings(
-    max_examples=200,
+    max_examples=120,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a query of the whole schema takes minutes to shrink
     suppress_health_check=list(HealthCheck),
@@ -111,8 +113,8 @@ class Sensible(Visitor):
 
 
 async def key_of(index: Index) -> str:
-    result = await schema.execute("{ rankings { nodes { id } } }", context_value=context_of(index))
-    return str(result.data["rankings"]["nodes"][0]["id"])
+    data = await ask(index, "{ rankings { nodes { id } } }")
+    return str(data["rankings"]["nodes"][0]["id"])
 
 
 def prepared_or_none(query: str) -> Prepared | None:
