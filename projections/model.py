@@ -80,12 +80,15 @@ def put(db: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any], po
 
 
 def document_texts(
-    db: sqlite3.Connection, table: str, key: str, values: Iterable[str], position: int
+    db: sqlite3.Connection, table: str, key: str, values: Sequence[str], position: int
 ) -> dict[str, bytes]:
     """The documents that hold at the position, by key; one statement however many are asked for."""
-    query = f"""SELECT {key}, {DOC} FROM {table}
-      WHERE {key} IN (SELECT value FROM json_each(:keys)) AND {AS_OF}"""  # noqa: S608 names are ours
-    return dict(db.execute(query, {"keys": json_list(values), "position": position}).fetchall())
+    one = len(values) == 1
+    # SQLite looks one key up three times as fast as a list of one.
+    wanted = f"{key} = :keys" if one else f"{key} IN (SELECT value FROM json_each(:keys))"  # noqa: S608
+    query = f"SELECT {key}, {DOC} FROM {table} WHERE {wanted} AND {AS_OF}"  # noqa: S608 names are ours
+    names = {"keys": values[0] if one else json_list(values), "position": position}
+    return dict(db.execute(query, names).fetchall())
 
 
 def json_list(values: Iterable[str]) -> str:
