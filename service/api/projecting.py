@@ -109,12 +109,10 @@ class Projection(NamedTuple):
         wave: Wave = defaultdict(list, {site: [(executor.root_value, data)] for site in self.sites})
         while wave:
             reached, wave = wave, defaultdict(list)
-            alone = []
             for site, waiting in reached.items():
                 if site.together:
                     await site.fill(waiting, executor, wave)
-                else:
-                    alone.append(site.fill(waiting, executor, wave))
+            alone = [site.fill(waiting, executor, wave) for site, waiting in reached.items() if not site.together]
             await (alone[0] if len(alone) == 1 else gather_with_cancel(*alone))
         return data
 
