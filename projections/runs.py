@@ -115,7 +115,7 @@ class Duplicate(msgspec.Struct, frozen=True):
 def duplicates(db: sqlite3.Connection, digests: list[str], position: int) -> list[Duplicate]:
     """Runs flagged for each other: nothing is merged, a reader decides what they are."""
     query = f"""
-      WITH held AS (SELECT * FROM runs WHERE {AS_OF})
+      WITH held AS NOT MATERIALIZED (SELECT * FROM runs WHERE {AS_OF})
       SELECT other.digest, one.digest FROM held AS one JOIN held AS other
         ON other.source = one.source AND other.external_id = one.external_id
         AND other.comparison_key = one.comparison_key AND other.digest <> one.digest

@@ -153,7 +153,7 @@ def execution_error(error: GraphQLError) -> GraphQLError:
         return document_error(error)
     if _is_about_values(error):
         return _retold(error, _readable(error), {"code": ErrorCode.BAD_REQUEST, **_of_cause(error)})
-    cause = _cause(error)
+    cause = cause_of(error)
     if isinstance(cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError):
         return _retold(error, error.message, {"code": ErrorCode.BAD_REQUEST})
     told = foreseen(cause) if isinstance(cause, KernelIndexError) else unexpected(cause, path=error.path)
@@ -172,7 +172,7 @@ def _is_about_values(error: GraphQLError) -> bool:
     return error.original_error is None or isinstance(error.original_error, GraphQLError)
 
 
-def _cause(error: GraphQLError) -> BaseException:
+def cause_of(error: GraphQLError) -> BaseException:
     """What was first raised."""
     cause: BaseException = error
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
@@ -186,13 +186,13 @@ def _code(error: GraphQLError) -> ErrorCode | None:
 
 
 def _of_cause(error: GraphQLError) -> dict[str, Any]:
-    cause = _cause(error)
+    cause = cause_of(error)
     return _fields(cause.problems[0]) if isinstance(cause, KernelIndexError) and cause.problems else {}
 
 
 def _readable(error: GraphQLError) -> str:
     """The message, where it quotes what a scalar raised: the problem if it is one of ours, else nothing of it."""
-    cause = _cause(error)
+    cause = cause_of(error)
     reason = f" ({cause.problems[0].message})" if isinstance(cause, KernelIndexError) and cause.problems else ""
     return RAISED.sub(lambda _: f"{reason}, found", error.message)
 

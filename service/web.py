@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
+from typing import NoReturn
 
 from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
@@ -13,7 +14,7 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,17 +29,18 @@ from service.auth import is_loopback
 from service.errors_out import refused
 from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
-from service.http.answers import refusal, respond
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
 from service.http.documents import Prepared
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
-from service.http.negotiation import JSON
 from service.http.records import show_run
 from service.http.response_cache import KEEP, Answers, Moment, ResponseCache
 from service.pages import static
+from service.pages.answers import error_answer
 from service.pages.graphiql import graphiql
+from service.pages.reporting import report_issue
+from service.pages.routes import PAGES, Handler
 from service.settings import Settings
 
 WRITER_BODY = 5 * 1024 * 1024
@@ -55,7 +57,11 @@ class AliasConvertor(PathConvertor):
 register_url_convertor("alias", AliasConvertor())
 
 GRAPHQL = "/graphql"
-MOMENTARY = frozenset({"stamp", "accessedAt", "viewer", "rateLimit"})
+MOMENTARY = frozenset(
+    {"stamp", "accessedAt", "viewer", "rateLimit"}
+    | {"checkpoint", "proof", "tlogProof", "inclusionProof", "consistencyProof"}  # a checkpoint is signed when it suits
+    | {"export"}  # of a comparison: the text says when it was read
+)
 """Fields that follow from when and by whom they are asked for, not from the log alone."""
 
 MIN_POSITION = "x-kernelindex-min-position"
@@ -111,6 +117,15 @@ class Web:
     async def run(self, request: Request) -> Response:
         """``GET /runs/<id>`` and ``/runs/<id>/at/<position>``: the record and its citations."""
         return await show_run(request, await self._context(request))
+
+    async def page(self, request: Request, handler: Handler) -> Response:
+        """A page for people."""
+        return await handler(request, await self._context(request))
+
+    async def report_issue(self, request: Request) -> Response:
+        """``POST /runs/<id>/issues``: the form of a run's page."""
+        self.gate.admit_write(visit_of(request))
+        return await report_issue(request, await self._context(request))
 
     async def checkpoint(self, _: Request) -> Response:
         """``GET /checkpoint``."""
@@ -193,9 +208,10 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
 
     return _Application(
         routes=[
-            Route("/", lambda _: RedirectResponse("/graphql"), name="home"),
+            *(Route(path, _page(handler)) for path, handler in PAGES.items()),
             Route(GRAPHQL, _GraphQL()),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
+            Route("/runs/{id:alias}/issues", _handler("report_issue"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
             Route("/runs/{id:alias}", _handler("run")),
             Route("/checkpoint", _handler("checkpoint")),
@@ -206,9 +222,9 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/readyz", _handler("ready")),
         ],
         middleware=[
-            Middleware(RequestBoundary, make_id=new_id),
+            Middleware(RequestBoundary, make_id=new_id, answer=error_answer),
             cors_middleware(),
-            Middleware(Admission, exempt=OPEN_PATHS),
+            Middleware(Admission, exempt=OPEN_PATHS, answer=error_answer),
         ],
         exception_handlers={HTTPException: _no_such_route},
         lifespan=lifespan,
@@ -219,14 +235,14 @@ def _max_body(request: Request) -> int:
     return WRITER_BODY if visit_of(request).caller.may(KeyScope.INGEST) else DOCUMENTS.limits.body
 
 
-async def _no_such_route(_: Request, error: Exception) -> Response:
-    """What Starlette says of unknown paths and methods, in the form of all our errors."""
+async def _no_such_route(_: Request, error: Exception) -> NoReturn:
+    """What Starlette says of unknown paths and methods becomes an error of ours."""
     if not isinstance(error, HTTPException):
         raise error
     known = error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
     code = ErrorCode.METHOD_NOT_ALLOWED if known else ErrorCode.NOT_FOUND
     message = "this path is not served by that method" if known else "nothing is served at this path"
-    return respond(refusal(refused(code, message, headers=error.headers)), JSON)
+    raise refused(code, message, headers=error.headers)
 
 
 class _Application(Starlette):
@@ -253,6 +269,14 @@ class _GraphQL:
 def _handler(name: str) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         response: Response = await getattr(request.app.state.web, name)(request)
+        return response
+
+    return handle
+
+
+def _page(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
+        response: Response = await request.app.state.web.page(request, handler)
         return response
 
     return handle

@@ -62,7 +62,7 @@ def _files_read(log: EventLog) -> set[str]:
 def _welcome(settings: Settings) -> str:
     url = settings.public_url
     return f"""
-Open      {url}/graphql
+Open      {url}/
 A run     {url}/runs/{FIRST_RUN}
 From here curl -s {url}/graphql -H 'Content-Type: application/json' -d '{{"query": "{QUERY}"}}'
 To paste  {QUERY}

@@ -10,8 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import KernelIndexError
 from service.auth import ANYBODY, Caller, caller_of, is_at_home
-from service.http.answers import refusal, respond
-from service.http.negotiation import GRAPHQL_JSON, JSON, negotiate
+from service.http.answers import AnswerError, error_as_json
 from service.keys import KeyStore
 from service.rates import Rates, Standing, rate_headers
 
@@ -57,11 +56,12 @@ class Admission:
 
     What the gate refuses is answered here, and so is any other error of ours that comes out, so that its answer tells
     it as well. Paths that begin with one of ``exempt`` are open: health checks must not depend on how many others ask,
-    and assets are constant bytes.
+    and assets are constant bytes. ``answer`` answers errors.
     """
 
-    def __init__(self, app: ASGIApp, exempt: Sequence[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, exempt: Sequence[str] = (), answer: AnswerError = error_as_json) -> None:
         self.app = app
+        self.answer = answer
         self.exempt = tuple(exempt)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,8 +87,8 @@ class Admission:
         except KernelIndexError as error:
             if begun:
                 raise
-            media_type = negotiate(",".join(headers.getlist("accept")), (JSON, GRAPHQL_JSON)) or JSON
-            await respond(refusal(error), media_type)(scope, receive, told)
+            response = self.answer(error, ",".join(headers.getlist("accept")), scope["path"])
+            await response(scope, receive, told)
 
 
 def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:

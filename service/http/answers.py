@@ -6,6 +6,7 @@
 * What was executed is 200, whatever errors its fields have; 500 only where something unforeseen ended it before that.
 """
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
@@ -15,7 +16,7 @@ from starlette.responses import Response
 
 from domain.errors import ErrorCode, KernelIndexError
 from service.errors_out import Refused, execution_error, foreseen, status_of, unexpected
-from service.http.negotiation import JSON
+from service.http.negotiation import GRAPHQL_JSON, JSON, negotiate
 
 CHALLENGE: Final = 'Bearer realm="kernelindex"'
 
@@ -74,3 +75,13 @@ def respond(answer: Answer, media_type: str) -> Response:
     if "errors" in answer.body:
         headers["Cache-Control"] = "no-store"
     return Response(msgspec.json.encode(answer.body), status, headers, f"{media_type}; charset=utf-8")
+
+
+AnswerError = Callable[[Exception, str, str], Response]
+"""What answers a request that an error ended: of the error, what the client accepts, and the path that it asked for."""
+
+
+def error_as_json(error: Exception, accept: str, _path: str) -> Response:
+    """The answer as an API gives it."""
+    answer = refusal(error) if isinstance(error, KernelIndexError) else apology(error)
+    return respond(answer, negotiate(accept, (JSON, GRAPHQL_JSON)) or JSON)

@@ -9,10 +9,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
-from domain.errors import KernelIndexError
-from service.http.answers import apology, refusal, respond
+from service.http.answers import AnswerError, error_as_json
 from service.http.cors import opened
-from service.http.negotiation import JSON
 
 SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
@@ -27,11 +25,12 @@ class RequestBoundary:
 
     The id is the one that came in, if it is harmless to print, else one of ``make_id``. An error of ours is answered
     as it says; any other is logged and answered 500 ``INTERNAL``. Where the answer has already begun, the server is
-    left to cut it off; a client that left while its body was read gets nothing.
+    left to cut it off; a client that left while its body was read gets nothing. ``answer`` answers errors.
     """
 
-    def __init__(self, app: ASGIApp, make_id: Callable[[], str]) -> None:
+    def __init__(self, app: ASGIApp, make_id: Callable[[], str], answer: AnswerError = error_as_json) -> None:
         self.app = app
+        self.answer = answer
         self.make_id = make_id
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,6 +59,6 @@ class RequestBoundary:
         except Exception as error:
             if begun or scope["type"] != "http":
                 raise
-            answer = refusal(error) if isinstance(error, KernelIndexError) else apology(error)
+            response = self.answer(error, ",".join(Headers(scope=scope).getlist("accept")), scope["path"])
             # The layer that opens answers to browsers is inside this one, and the exception went through it.
-            await respond(answer, JSON)(scope, receive, opened(marked))
+            await response(scope, receive, opened(marked))

@@ -1,4 +1,4 @@
-"""Which media type to answer in, and which one was sent (RFC 9110 sections 8.3 and 12.5.1)."""
+"""Which media type to answer in, which one was sent, and what the client has (RFC 9110, 8.3, 12.5.1 and 13.1.2)."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -51,6 +51,12 @@ def negotiate(accept: str, offers: Sequence[str]) -> str | None:
         if score[0] > 0 and (chosen is None or score > best):
             best, chosen = score, offer
     return chosen
+
+
+def is_known(if_none_match: str, etag: str) -> bool:
+    """Whether the client has this entity already (RFC 9110, section 13.1.2: by weak comparison)."""
+    known = (tag.strip().removeprefix("W/") for tag in if_none_match.split(","))
+    return any(tag in ("*", etag) for tag in known)
 
 
 def _range(part: str) -> MediaRange | None:

@@ -16,7 +16,7 @@ from service.api.snapshot import Snapshot
 from service.errors_out import refused
 from service.http.links import link_header
 from service.http.memento import http_date, position_for
-from service.http.negotiation import negotiate
+from service.http.negotiation import is_known, negotiate
 from service.http.representations import REPRESENTATIONS, Record, Representation, split_suffix
 
 _POSITION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
@@ -35,9 +35,10 @@ async def show_run(request: Request, context: Context) -> Response:
         return RedirectResponse(address, HTTPStatus.FOUND, {**headers, "Cache-Control": "no-store"})
     form = asked_for or _acceptable(request)
     content = await form.write(record)
+    headers |= form.headers
     headers["ETag"] = f'"{digest_of(content)}"'
     headers["Cache-Control"] = form.keep_pinned if record.snapshot.pinned else form.keep
-    if _is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
+    if is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(content, headers={**headers, "Content-Type": form.content_type})
 
@@ -85,9 +86,3 @@ def _vary(record: Record, asked_for: Representation | None) -> dict[str, str]:
     """What of the request the answer depends on."""
     names = ("" if asked_for else "Accept", "" if record.snapshot.pinned else "Accept-Datetime")
     return {"Vary": ", ".join(filter(None, names))} if any(names) else {}
-
-
-def _is_known(if_none_match: str, etag: str) -> bool:
-    """Whether the client has this entity already (RFC 9110, section 13.1.2: by weak comparison)."""
-    known = (tag.strip().removeprefix("W/") for tag in if_none_match.split(","))
-    return any(tag in ("*", etag) for tag in known)

@@ -1,6 +1,6 @@
 """The forms in which a run can be had over HTTP. Another form is another entry of ``REPRESENTATIONS``."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,9 @@ from service.api.context import Context
 from service.api.snapshot import Snapshot
 from service.api.types.base import snapshot_of
 from service.citations import CitationFormat
-from service.http.negotiation import JSON
+from service.http.negotiation import HTML, JSON
+from service.pages.answers import SAFETY
+from service.pages.run import run_page
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 A_MINUTE: Final = "public, max-age=60"
@@ -58,7 +60,7 @@ class Record:
 class Representation(msgspec.Struct, frozen=True):
     """A form: its media type, the suffix that asks for it, what writes it, and how long caches may keep it.
 
-    ``is_record`` says that it is the record itself; the others describe it.
+    ``headers`` go with it. ``is_record`` says that it is the record itself; the others describe it.
     """
 
     media_type: str
@@ -67,6 +69,7 @@ class Representation(msgspec.Struct, frozen=True):
     keep: str = REVALIDATED
     keep_pinned: str = REVALIDATED
     is_record: bool = False
+    headers: Mapping[str, str] = {}
 
     @property
     def content_type(self) -> str:
@@ -87,9 +90,14 @@ def _cited(as_: CitationFormat) -> Callable[[Record], Awaitable[bytes]]:
     return write
 
 
+async def _page(record: Record) -> bytes:
+    return await run_page(record.run, record.context)
+
+
 REPRESENTATIONS: Final = (
     Representation(JSON, ".json", _canonical, A_MINUTE, FOR_EVER, is_record=True),
     *(Representation(one.value.media_type, one.value.suffix, _cited(one)) for one in CitationFormat),
+    Representation(HTML, ".html", _page, headers=SAFETY),
 )
 """The first is what whoever takes anything gets."""
 

@@ -1,10 +1,9 @@
 """GraphiQL in a real browser, as a reader uses it; a page that its own policy would break is found here.
 
-Needs Playwright from PyPI and Debian's Chromium (``apt-get install chromium``); skipped where either is missing.
+Skipped where there is no browser.
 """
 
 import json
-import shutil
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,46 +11,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from service.queries import EXAMPLES, examples
+from tests.e2e.browsers import Tab
 from tests.service.pages.seeded import SEED_RUN, seeded_index
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request
 
-CHROMIUM = shutil.which("chromium")
-# As root Chromium has no sandbox; without the others it calls for hosts outside at every start.
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-COUNT_VIOLATIONS = """
-    window.violations = [];
-    addEventListener("securitypolicyviolation", ({violatedDirective, blockedURI, sourceFile, lineNumber}) =>
-        window.violations.push([violatedDirective, blockedURI, sourceFile, lineNumber].join(" ")));
-"""
 SECRET = "ki_0123456789abcdef"
 
 
-class Visit:
-    """A page, and what was wrong with it: messages on the console, errors, refusals, requests to other origins."""
+class Visit(Tab):
+    """GraphiQL, as somebody opens it."""
 
-    def __init__(self, page: "Page", url: str) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self._url = url
-        self._messages: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self._messages.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self._messages.append(str(error)))
-        page.add_init_script(COUNT_VIOLATIONS)
-
-    def open(self) -> None:
-        self.page.goto(f"{self._url}/graphql")
-        self.page.get_by_role("button", name="Execute query (Ctrl-Enter)").wait_for()
+    def open(self, path: str = "/graphql") -> "Page":
+        page = super().open(path)
+        page.get_by_role("button", name="Execute query (Ctrl-Enter)").wait_for()
+        return page
 
     def run(self) -> dict[str, Any]:
         """Press the button; the answer that came, once it is shown."""
@@ -79,27 +54,10 @@ class Visit:
         script = "performance.getEntriesByType('resource').map(({name, transferSize}) => [name, transferSize])"
         return {url: size for url, size in self.page.evaluate(script) if url.endswith((".js", ".css"))}
 
-    def problems(self) -> list[str]:
-        """All that was wrong until now; nothing should be."""
-        elsewhere = [url for url in self.requests if not url.startswith((self._url, "data:"))]
-        violations: list[str] = self.page.evaluate("window.violations")
-        return [*self._messages, *violations, *elsewhere]
-
 
 def _is_query(request: "Request") -> bool:
     """Whether the reader's query is asked, and not GraphiQL's own for the schema."""
     return request.method == "POST" and "IntrospectionQuery" not in (request.post_data or "")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: uv sync --group test")
-    if CHROMIUM is None:
-        pytest.skip("needs a browser: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -34,14 +34,14 @@ def started(folder: Path) -> subprocess.Popen[str]:
 async def contents(index: Index) -> tuple[dict[str, str], list[Any]]:
     """What the views show: digests of all tables, and the sources but for how much of their files was new.
 
-    Which is in an event, too, and so in a leaf of the tree.
+    The events say how much was new too, so their hashes are left out.
     """
     digests = await index.views.read(view_digests)
     rows = await index.views.read(lambda db: db.execute("SELECT slug, doc FROM sources ORDER BY slug").fetchall())
     sources = [(slug, msgspec.json.decode(doc)) for slug, doc in rows]
     for _, doc in sources:
         (doc["lastImport"] or {}).pop("counts", None)
-    del digests["sources"], digests["tree"]
+    del digests["sources"], digests["tree"], digests["tree_nodes"]
     return digests, sources
 
 

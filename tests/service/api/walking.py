@@ -162,9 +162,14 @@ def _value(field: str, argument: str, of: GraphQLArgument, ids: dict[str, list[s
     return literal if of_list is literal.startswith("[") else f"[{literal}]"
 
 
+MAX_IDS = 20
+"""More nodes with all that is below them cost more than a query may."""
+
+
 def _literal(field: str, argument: str, ids: dict[str, list[str]]) -> str:
     """A value for an argument of a root field; a new argument that has none here fails its test."""
-    everything = [id_ for kind in ids.values() for id_ in kind[:2]]
+    firsts, seconds = ([kind[place] for kind in ids.values() if len(kind) > place] for place in (0, 1))
+    everything = [*firsts, *seconds][:MAX_IDS]
     kind = {"node": "Run", "workload": "WorkloadCase"}.get(field, field.capitalize())
     first = defaultdict(lambda: NOTHING, {kind: known[0] for kind, known in ids.items() if known})
     values: dict[str, Any] = {

@@ -78,7 +78,8 @@ class TestForms:
         [
             ("", "application/json"),
             ("*/*", "application/json"),
-            (BROWSER, "application/json"),
+            (BROWSER, "text/html; charset=utf-8"),
+            ("text/html", "text/html; charset=utf-8"),
             ("application/json", "application/json"),
             ("application/x-bibtex", "application/x-bibtex; charset=utf-8"),
             ("application/x-biblatex", "application/x-biblatex; charset=utf-8"),
@@ -110,7 +111,7 @@ class TestForms:
                 response = await client.get(path, headers={"Accept": "application/pdf"})
 
                 assert (response.status_code, response.headers["content-type"]) == (200, form.content_type)
-                accepted = await client.get(PATH, headers={"Accept": form.media_type})
+                accepted = await client.get(path.removesuffix(form.suffix), headers={"Accept": form.media_type})
                 assert response.content == accepted.content
 
     async def test_every_format_of_citations_has_a_form_and_no_two_clash(self) -> None:
@@ -247,7 +248,8 @@ class TestSignposts:
         assert found["cite-as"] == [(f"{BASE}{PATH}/at/{position}", "")]
         assert found["item"] == [(f"{BASE}{PATH}.json", "application/json")]
         assert found["describedby"] == [
-            (f"{BASE}{PATH}{one.value.suffix}", one.value.media_type) for one in CitationFormat
+            *((f"{BASE}{PATH}{one.value.suffix}", one.value.media_type) for one in CitationFormat),
+            (f"{BASE}{PATH}.html", "text/html"),
         ]
         assert ("https://schema.org/Dataset", "") in found["type"]
         assert found["original"] == found["timegate"] == [(f"{BASE}{PATH}", "")]

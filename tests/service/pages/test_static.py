@@ -100,7 +100,7 @@ def test_the_licences_name_every_package_that_the_readme_names() -> None:
     licences = (FOLDER / "third-party-licences.txt").read_text(encoding="utf-8")
     packages = set(re.findall(r"\| ([a-z-]+) \d+\.\d+\.\d+ \(", (FOLDER / "README.md").read_text(encoding="utf-8")))
 
-    assert packages == {"graphiql", "react", "react-dom"}
+    assert packages == {"graphiql", "react", "react-dom", "uplot"}
     assert packages <= set(licences.splitlines())
 
 
