@@ -96,8 +96,11 @@ def bare_id(kind: str, text: str, path: str | None = None) -> str:
 async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
     """The document that an id means among manifests of these kinds."""
     snapshot, text = meant(snapshot, text, "id")
-    digest = await resolve_id(snapshot, text, kinds)
     table = KINDS[next(iter(kinds))]
+    # A record's own id means that record, whatever else is called so.
+    if is_digest(text) and (own := await snapshot.document(table, text)):
+        return own
+    digest = await resolve_id(snapshot, text, kinds)
     return await snapshot.document(table, digest) if digest else None
 
 

@@ -14,7 +14,7 @@ import pytest
 from domain.bundles import Bundle, bundle_of
 from domain.manifests import Manifest
 from domain.principals import Principal, Scope
-from projections.model import documents
+from projections.model import document_texts
 from service.app import Index, open_index
 from service.settings import Settings
 from tests.examples import (
@@ -108,7 +108,8 @@ async def told_the_same_later(story: Story, folder: Path) -> None:
 
 def as_of(index: Index, story: Story) -> Seen:
     def evidence(digest: str, position: int) -> Any:
-        return index.views.peek(lambda db: documents(db, "runs", "digest", [digest], position))[digest]["evidence"]
+        text = index.views.peek(lambda db: document_texts(db, "runs", "digest", [digest], position))[digest]
+        return msgspec.json.decode(text)["evidence"]
 
     return {(digest, position): evidence(digest, position) for digest, position in story.seen}
 
