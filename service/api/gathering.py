@@ -11,7 +11,7 @@ Find = Callable[[list[str]], Awaitable[Mapping[str, Any]]]
 class Gathered:
     """What ``find`` finds under keys, and None under those for which it finds nothing. It is kept, mistakes are not.
 
-    Those who :meth:`load` a key in the same turn of the event loop have it looked up together.
+    Those who load keys in the same turn of the event loop, or the next, have them looked up together.
     """
 
     def __init__(self, find: Find) -> None:
@@ -22,25 +22,34 @@ class Gathered:
 
     async def load(self, key: str) -> Any:
         """What there is under a key."""
-        if key not in self._found:
-            if key not in self._looking_up:
-                self._next.append(key)
-                # The task begins in the next turn of the loop: until then, others add to it.
-                if len(self._next) == 1:
-                    self._task = asyncio.ensure_future(self._look_up(self._next))
-                    self._task.add_done_callback(_heed)
-                self._looking_up[key] = self._task
-            # Who leaves must not take along the others, who wait for the same task.
-            await asyncio.shield(self._looking_up[key])
-        return self._found[key]
+        return (await self.load_many([key]))[0]
 
-    async def load_many(self, keys: Sequence[str | None]) -> Sequence[Any]:
-        """What there is under several keys, in order, without waiting for others. Under None there is nothing."""
+    async def load_many(self, keys: Sequence[str | None]) -> list[Any]:
+        """What there is under several keys, in order. Under None there is nothing."""
+        for task in {self._task_for(key) for key in keys if key is not None and key not in self._found}:
+            # Who leaves must not take along the others, who wait for the same task.
+            await asyncio.shield(task)
+        return [self._found[key] for key in keys]
+
+    async def load_now(self, keys: Sequence[str | None]) -> list[Any]:
+        """The same without waiting for others, for who asks for all of them."""
         if missing := [key for key in dict.fromkeys(keys) if key is not None and key not in self._found]:
             self._keep(missing, await self._find(missing))
         return [self._found[key] for key in keys]
 
+    def _task_for(self, key: str) -> asyncio.Task[None]:
+        if key not in self._looking_up:
+            self._next.append(key)
+            # Until the task looks them up, others add to them.
+            if len(self._next) == 1:
+                self._task = asyncio.ensure_future(self._look_up(self._next))
+                self._task.add_done_callback(_heed)
+            self._looking_up[key] = self._task
+        return self._looking_up[key]
+
     async def _look_up(self, keys: list[str]) -> None:
+        # Whoever waits for what was found in this turn asks for more of it in the next.
+        await asyncio.sleep(0)
         self._next = []
         try:
             self._keep(keys, await self._find(keys))

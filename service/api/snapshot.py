@@ -4,7 +4,6 @@ Reads are gathered per table and answered by one statement each, however many fi
 Every document carries its snapshot under ``"@"``, so that what hangs below it is read as of the same position.
 """
 
-import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
@@ -116,7 +115,7 @@ class Snapshot:
                 return dict(zip(wanted, await load(wanted), strict=True))
 
             loader = self._loaders[name] = Gathered(find)
-        return await asyncio.gather(*(loader.load(key) for key in keys))
+        return await loader.load_many(keys)
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""
@@ -127,13 +126,17 @@ class Snapshot:
         """Several documents at once, in order; None where there is no key or no document."""
         return await self._loader(table, self._documents_of(table)).load_many(keys)
 
+    async def documents_now(self, table: str, keys: Sequence[str | None]) -> Sequence[Doc | None]:
+        """The same without waiting for what others ask for: for who asks for all that is wanted at once."""
+        return await self._loader(table, self._documents_of(table)).load_now(keys)
+
     async def source(self, slug: str) -> Doc:
         """The source of that slug, registered or not."""
         return await self.document("sources", slug) or self.adopt(unregistered(slug))
 
     async def sources(self, slugs: Sequence[str]) -> Sequence[Doc]:
-        """The sources of several slugs, in order."""
-        found = await self.documents("sources", slugs)
+        """The sources of several slugs at once, in order."""
+        found = await self.documents_now("sources", slugs)
         return [doc or self.adopt(unregistered(slug)) for doc, slug in zip(found, slugs, strict=True)]
 
     async def aliases(self, target: str) -> list[str]:
@@ -180,7 +183,7 @@ class Snapshot:
 
     async def standings(self, comparison_keys: Sequence[str | None]) -> Sequence[Standing | None]:
         """Several of them at once, in order."""
-        return await self._standing_of().load_many(comparison_keys)
+        return await self._standing_of().load_now(comparison_keys)
 
     async def matches(self, text: str, kinds: Collection[str]) -> list[Match]:
         """What an id may mean among objects of these kinds."""

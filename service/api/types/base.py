@@ -53,7 +53,9 @@ def linked(graphql_type: Any, description: str, table: str, name: str) -> Any:
         return await snapshot_of(root).document(table, root[name]) if root[name] else None
 
     async def together(roots: Sequence[Doc]) -> Sequence[Doc | None]:
-        return await by_snapshot(roots, lambda snapshot, docs: snapshot.documents(table, [doc[name] for doc in docs]))
+        return await by_snapshot(
+            roots, lambda snapshot, docs: snapshot.documents_now(table, [doc[name] for doc in docs])
+        )
 
     return loaded(graphql_type, description, together=together, needs=(name,))(resolve)
 
