@@ -5,6 +5,7 @@ everything. Several processes may write it; whoever comes second finds the work 
 """
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -78,8 +79,17 @@ class Views:
         before[2].close()
         await before[1].close()
         await before[0].close()
+        self.delete_older()
+
+    def delete_older(self) -> None:
+        """Delete all other views in the folder, of other releases too: they show what was erased since they were made.
+
+        Views of a later generation, which another process is making, are left.
+        """
+        later = re.compile(rf"views-{fingerprint()}-([0-9]+)\.db")
         for path in self.path.parent.glob("views-*.db"):
-            if path != self.path:
+            found = later.fullmatch(path.name)
+            if path != self.path and not (found and int(found[1]) > self.generation):
                 delete(path)
 
     def replaced(self) -> bool:

@@ -30,7 +30,8 @@ NAMED: Final[Mapping[str, str]] = {
 """What ids of the form ``<kind>/<name>`` are found in."""
 
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}\Z")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_PIN: Final = re.compile(r"@[0-9]{1,16}\Z")
 
 
 def meant(snapshot: Snapshot, text: str, path: str) -> tuple[Snapshot, str]:
@@ -87,9 +88,11 @@ async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
 
 def bare_id(kind: str, text: str, path: str | None = None) -> str:
     """The name in an id of something that is not a manifest, given as ``<kind>/<name>`` or as the name alone."""
-    name = text.removeprefix(f"{kind}/")
+    name = _PIN.sub("", text.removeprefix(f"{kind}/"))
     if not _NAME.match(name):
-        raise NotFound.because(f"{shown(text)} names no {kind}", path=path or kind, remedy=f"give the id of a {kind}")
+        raise NotFound.because(
+            f"{shown(text)} names no {kind}", path=path or kind, remedy=f"give an id such as {kind}/…"
+        )
     return name
 
 
