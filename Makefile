@@ -38,9 +38,8 @@ contracts: setup
 schema: setup  ## write schema.graphql from the code
 	.venv/bin/kernelindex schema > schema.graphql.new && mv schema.graphql.new schema.graphql
 
-bench: setup  ## measure import, rebuild and fan-out against their plain baselines
-	.venv/bin/python benchmarks/catalog_import.py
-	PYTHONPATH=. .venv/bin/python benchmarks/fan_out.py
+bench: setup  ## measure everything in benchmarks/ beside its baselines, write benchmarks/RESULTS.md; needs Node 20 and npm
+	.venv/bin/python benchmarks
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -37,7 +37,8 @@ def listing(criteria: Mapping[str, Any]) -> Listing:
 
 def facts_of(db: sqlite3.Connection, run: str, struck_out: frozenset[str]) -> tuple[RerunFacts, ...]:
     """The recorded reruns of a run with their runners, as they stand now, in the order in which they were recorded."""
-    query = """SELECT rerun, recorded_position, outcome, operator, host, public_key, suspended
+    query = """SELECT rerun, recorded_position, outcome, operator, host, public_key, suspended,
+        reruns.doc ->> '$.result.manifestDigest'
       FROM reruns JOIN runners USING (runner)
       WHERE run = ? AND recorded_position IS NOT NULL AND reruns.to_position IS NULL AND runners.to_position IS NULL
       ORDER BY recorded_position"""
@@ -48,10 +49,11 @@ def facts_of(db: sqlite3.Connection, run: str, struck_out: frozenset[str]) -> tu
             operator=operator,
             host=host,
             key=key,
+            measurement=measurement,
             trusted=not suspended,
             struck_out=rerun in struck_out,
         )
-        for rerun, position, outcome, operator, host, key, suspended in db.execute(query, (run,))
+        for rerun, position, outcome, operator, host, key, suspended, measurement in db.execute(query, (run,))
     )
 
 

@@ -5,6 +5,7 @@ everything. Several processes may write it; whoever comes second finds the work 
 """
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
 STEPS: Final = 50_000  # of SQLite's virtual machine, about a millisecond, after which a query looks up from its work
+SHORT_STEPS: Final = 25_000  # half a millisecond: the event loop may wait so long
 T = TypeVar("T")
 
 
@@ -77,8 +79,17 @@ class Views:
         before[2].close()
         await before[1].close()
         await before[0].close()
+        self.delete_older()
+
+    def delete_older(self) -> None:
+        """Delete all other views in the folder, of other releases too: they show what was erased since they were made.
+
+        Views of a later generation, which another process is making, are left.
+        """
+        later = re.compile(rf"views-{fingerprint()}-([0-9]+)\.db")
         for path in self.path.parent.glob("views-*.db"):
-            if path != self.path:
+            found = later.fullmatch(path.name)
+            if path != self.path and not (found and int(found[1]) > self.generation):
                 delete(path)
 
     def replaced(self) -> bool:
@@ -101,11 +112,22 @@ class Views:
         return await self._writer.run(lambda db: apply(db, after, committed))
 
     async def read(self, query: Callable[[sqlite3.Connection], T], given_up: Callable[[], bool] = never) -> T:
-        """Run a query in the reader's thread.
+        """Run a query that only reads: here and now if it is a short one, else in the reader's thread.
+
+        Which it is shows when it runs: what takes more than a moment is broken off and begun again in the thread. (A
+        hop to a thread and back takes longer than most queries, more so while the event loop is busy.)
 
         Raises :class:`Abandoned` once ``given_up()``, which that thread asks every now and then: an answer that nobody
         waits for any more must not keep others waiting.
         """
+        self._peeker.set_progress_handler(lambda: 1, SHORT_STEPS)
+        try:
+            return query(self._peeker)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+        finally:
+            self._peeker.set_progress_handler(None, 0)
         return await self._reader.run(lambda db: _run(db, query, given_up))
 
     def peek(self, query: Callable[[sqlite3.Connection], T]) -> T:

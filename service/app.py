@@ -114,6 +114,9 @@ async def _views_of(log: EventLog, folder: Path) -> Views:
     erasures = await asyncio.to_thread(log.erasures)
     try:
         views = await Views.open(folder, erasures)
+        if erasures:
+            # Whoever erased may have been killed before it could.
+            views.delete_older()
         if await asyncio.to_thread(_reflect, views, log):
             return views
         await views.discard()

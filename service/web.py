@@ -1,10 +1,12 @@
 """The application as served over HTTP: which path is answered by what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from functools import partial
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from graphql import OperationDefinitionNode, OperationType
 from starlette.applications import Starlette
@@ -14,10 +16,11 @@ from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import Receive, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.errors import ErrorCode, InvalidInput
-from domain.principals import Scope
+from domain.events import timestamp
+from domain.principals import Scope as KeyScope
 from service.api.context import Context
 from service.api.execute import Api, extensions_of
 from service.api.schema import DOCUMENTS, schema
@@ -29,10 +32,12 @@ from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
+from service.http.documents import Prepared
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.operating import Operations
 from service.http.records import show_run
+from service.http.response_cache import KEEP, Answers, Moment, ResponseCache
 from service.http.sockets import Sockets
 from service.http.streams import Streams
 from service.pages import static
@@ -56,6 +61,14 @@ class AliasConvertor(PathConvertor):
 
 register_url_convertor("alias", AliasConvertor())
 
+GRAPHQL = "/graphql"
+MOMENTARY = frozenset(
+    {"stamp", "accessedAt", "viewer", "rateLimit"}
+    | {"checkpoint", "proof", "tlogProof", "inclusionProof", "consistencyProof"}  # a checkpoint is signed when it suits
+    | {"export"}  # of a comparison: the text says when it was read
+)
+"""Fields that follow from when and by whom they are asked for, not from the log alone."""
+
 MIN_POSITION = "x-kernelindex-min-position"
 
 
@@ -74,12 +87,34 @@ class Web:
             max_body=_max_body,
             admit=self._admit,
             give_up=Context.give_up,
+            execute=self._api.execute,
+            answered=_mark,
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
         operations = Operations(self.graphql, Hub(index, schema, self._api.context))
         self.sockets = Sockets(operations, self.gate, index.keys)
         self.streams = Streams(operations, self.gate, index.keys)
+
+    def cached(self, app: ASGIApp) -> ASGIApp:
+        """The application, behind a cache of whole answers if there is to be one."""
+        index = self._index
+        if not (max_bytes := index.settings.response_cache_bytes):
+            return app
+
+        def moment(now: datetime) -> Moment:
+            day = timestamp(now)[: len("2026-08-01")]
+            return Moment(index.follower.head.position, index.views.generation, day)
+
+        return ResponseCache(
+            app,
+            Answers(max_bytes),
+            path=GRAPHQL,
+            gate=self.gate,
+            moment=moment,
+            now=index.now,
+            make_id=index.new_id,
+        )
 
     async def ingest(self, request: Request) -> Response:
         """``POST /ingest``."""
@@ -180,14 +215,15 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
         async with open_index(settings, now=now, new_id=new_id) as index:
             app.state.web = Web(index, demo=demo)
             app.state.gate = app.state.web.gate
+            app.state.cached = app.state.web.cached(partial(Starlette.__call__, app))
             yield
 
-    return Starlette(
+    return _Application(
         routes=[
             *(Route(path, _page(handler)) for path, handler in PAGES.items()),
-            Route("/graphql", _At("graphql")),
-            WebSocketRoute("/graphql", _At("sockets")),
-            Route("/graphql/stream", _At("streams")),
+            Route(GRAPHQL, _At("graphql")),
+            WebSocketRoute(GRAPHQL, _At("sockets")),
+            Route(f"{GRAPHQL}/stream", _At("streams")),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
             Route("/runs/{id:alias}/issues", _handler("report_issue"), methods=["POST"]),
             Route("/runs/{id:alias}/at/{position:str}", _handler("run")),
@@ -211,7 +247,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
 
 
 def _max_body(request: HTTPConnection) -> int:
-    return WRITER_BODY if visit_of(request).caller.may(Scope.INGEST) else DOCUMENTS.limits.body
+    return WRITER_BODY if visit_of(request).caller.may(KeyScope.INGEST) else DOCUMENTS.limits.body
 
 
 async def _no_such_route(_: Request, error: Exception) -> NoReturn:
@@ -224,13 +260,27 @@ async def _no_such_route(_: Request, error: Exception) -> NoReturn:
     raise refused(code, message, headers=error.headers)
 
 
+class _Application(Starlette):
+    """Starlette, behind the cache of whole answers once the index is open."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cached = getattr(self.state, "cached", super().__call__)
+        await cached(scope, receive, send)
+
+
+def _mark(request: HTTPConnection, prepared: Prepared, operation: OperationDefinitionNode, context: Context) -> None:
+    """Let the answer be kept, unless something in it depends on more than the request and its moment."""
+    if operation.operation is OperationType.QUERY and prepared.fields.isdisjoint(MOMENTARY):
+        request.scope.get(KEEP, []).append(timestamp(context.accessed_at))
+
+
 class _At:
     """Hands on to the application of that name, of the index that is open."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await getattr(scope["app"].state.web, self._name)(scope, receive, send)
 
 

@@ -19,7 +19,7 @@ KEY_BYTES: Final = 32
 
 _LINE: Final = re.compile(LINE_PATTERN)
 _PROSE: Final = re.compile(PROSE_PATTERN)
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NUMBER: Final = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
@@ -51,7 +51,7 @@ def name(text: str, path: str) -> Iterator[Problem]:
         yield _problem(
             f"{shown(text)} is not accepted",
             path,
-            "write 1 to 100 of A-Z a-z 0-9 . _ @ -, beginning with one of A-Z a-z 0-9",
+            "write 1 to 100 of A-Z a-z 0-9 . _ -, beginning with one of A-Z a-z 0-9",
         )
 
 

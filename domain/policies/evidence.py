@@ -51,8 +51,9 @@ class EvidenceFact(StrEnum):
 class RerunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A recorded rerun and the runner that measured it. ``position`` is that of its ``RerunRecorded``.
 
-    ``trusted`` says that the runner was approved when it recorded this and has not been suspended since;
-    ``struck_out`` that a dispute which this rerun had opened was dismissed.
+    ``measurement`` is the digest of what it recorded: a copy of another rerun's result is no second one. ``trusted``
+    says that the runner was approved when it recorded this and has not been suspended since; ``struck_out`` that a
+    dispute which this rerun had opened was dismissed.
     """
 
     position: int
@@ -60,6 +61,7 @@ class RerunFacts(msgspec.Struct, frozen=True, kw_only=True):
     operator: str
     host: str
     key: str
+    measurement: str = ""
     trusted: bool = True
     struck_out: bool = False
 
@@ -168,16 +170,21 @@ def _level(
 
 def _confirmations(facts: RecordFacts) -> tuple[RerunFacts, ...]:
     """The first two counting reruns that confirmed it independently of each other; else the first one; else none."""
-    counting: dict[tuple[str, str, str], RerunFacts] = {}
+    counting: dict[tuple[str, ...], RerunFacts] = {}
     for rerun in facts.reruns:
         if rerun.outcome is RerunOutcome.CONFIRMED and _counts(rerun, facts):
-            counting.setdefault((rerun.operator, rerun.host, rerun.key), rerun)
+            counting.setdefault(_marks(rerun), rerun)
     found = list(counting.values())
     for place, later in enumerate(found):
         for earlier in found[:place]:
-            if earlier.operator != later.operator and earlier.host != later.host and earlier.key != later.key:
+            if all(one != other for one, other in zip(_marks(earlier), _marks(later), strict=True)):
                 return earlier, later
     return tuple(found[:1])
+
+
+def _marks(rerun: RerunFacts) -> tuple[str, ...]:
+    """What two independent reruns differ in, every one of them."""
+    return rerun.operator, rerun.host, rerun.key, rerun.measurement
 
 
 def _counts(rerun: RerunFacts, facts: RecordFacts) -> bool:

@@ -63,7 +63,10 @@ async def cited_record(context: Context, permalink: str, digest: str | None, day
 
 def parsed(permalink: str) -> Permalink:
     """The parts of ``…/runs/<id>`` or ``…/runs/<id>/at/<position>``, whatever form of the record it asks for."""
-    path = SUFFIXES.sub("", unquote(urlsplit(permalink).path).rstrip("/"))
+    try:
+        path = SUFFIXES.sub("", unquote(urlsplit(permalink).path).rstrip("/"))
+    except ValueError:
+        path = ""
     match = PERMALINK.match(path)
     if match is None:
         raise InvalidInput.because(

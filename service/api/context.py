@@ -38,6 +38,12 @@ class Context:
         """Take a snapshot of what the views show now."""
         self.snapshot = self._snapshot(self.index.follower.head, pinned=False)
 
+    def start_over(self) -> None:
+        """The operation is executed again, as if for the first time: of the same snapshot."""
+        self.styled = 0
+        self.snapshot.forget()
+        self._earlier.clear()
+
     def give_up(self) -> None:
         """Nobody waits for the operation any more: what it still reads may end."""
         self.given_up = True

@@ -2,18 +2,21 @@
 
 from typing import Any
 
-from strawberry.schema.exceptions import InvalidOperationTypeError
-from strawberry.types.graphql import OperationType
+from graphql import OperationType
 
+from domain.errors import KernelIndexError
 from projections import saves
 from projections.model import Doc
 from service.api.context import Context
-from service.api.schema import schema
+from service.api.executing import Projecting
+from service.api.schema import DOCUMENTS, schema
 from service.api.stamps import stamp
 from service.api.standings import Standings
 from service.app import Index
 from service.auth import AT_HOME, Caller
 from service.errors_out import execution_errors, foreseen, many_answers
+from service.http.documents import DocumentRejected
+from service.limits import TooComplex
 
 
 class Api:
@@ -23,6 +26,7 @@ class Api:
         self._index = index
         self._standings = Standings(index.views)
         self._log_id = index.views.peek(saves.log_id)
+        self.execute = Projecting(schema).execute
 
     def context(self, caller: Caller) -> Context:
         """The context of one operation."""
@@ -49,17 +53,20 @@ async def execute(
     caller: Caller = AT_HOME,
 ) -> dict[str, Any]:
     """Run one operation, as the person at the machine that holds the log; answers the response as a document."""
-    context = Api(index).context(caller)
+    api = Api(index)
+    context = api.context(caller)
     try:
-        result = await schema.execute(
-            query,
-            variable_values=variables,
-            context_value=context,
-            operation_name=operation_name,
-            allowed_operation_types=(OperationType.QUERY, OperationType.MUTATION),
-        )
-    except InvalidOperationTypeError:
-        return {"errors": [foreseen(many_answers()).formatted]}
+        prepared = DOCUMENTS.prepare(schema, query)
+        operation = prepared.operation(operation_name)
+        if operation.operation is OperationType.SUBSCRIPTION:
+            return {"errors": [foreseen(many_answers()).formatted]}
+        DOCUMENTS.check_cost(prepared.cost(operation, variables or {}), context, operation)
+        DOCUMENTS.check_variables(variables or {}, context, operation)
+    except (DocumentRejected, TooComplex, KernelIndexError):
+        # The schema refuses it again, in the form of a result.
+        result = await schema.execute(query, variables, context, operation_name=operation_name)
+    else:
+        result = await api.execute(prepared, operation, variables or {}, context)
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
         response["errors"] = execution_errors(result.errors)

@@ -30,7 +30,8 @@ NAMED: Final[Mapping[str, str]] = {
 """What ids of the form ``<kind>/<name>`` are found in."""
 
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}\Z")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_PIN: Final = re.compile(r"@[0-9]{1,16}\Z")
 
 
 def meant(snapshot: Snapshot, text: str, path: str) -> tuple[Snapshot, str]:
@@ -87,17 +88,22 @@ async def require_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
 
 def bare_id(kind: str, text: str, path: str | None = None) -> str:
     """The name in an id of something that is not a manifest, given as ``<kind>/<name>`` or as the name alone."""
-    name = text.removeprefix(f"{kind}/")
+    name = _PIN.sub("", text.removeprefix(f"{kind}/"))
     if not _NAME.match(name):
-        raise NotFound.because(f"{shown(text)} names no {kind}", path=path or kind, remedy=f"give the id of a {kind}")
+        raise NotFound.because(
+            f"{shown(text)} names no {kind}", path=path or kind, remedy=f"give an id such as {kind}/…"
+        )
     return name
 
 
 async def document_of(snapshot: Snapshot, text: str, kinds: Collection[str]) -> Doc | None:
     """The document that an id means among manifests of these kinds."""
     snapshot, text = meant(snapshot, text, "id")
-    digest = await resolve_id(snapshot, text, kinds)
     table = KINDS[next(iter(kinds))]
+    # A record's own id means that record, whatever else is called so.
+    if is_digest(text) and (own := await snapshot.document(table, text)):
+        return own
+    digest = await resolve_id(snapshot, text, kinds)
     return await snapshot.document(table, digest) if digest else None
 
 

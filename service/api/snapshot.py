@@ -1,32 +1,30 @@
 """A snapshot: everything that one operation reads, as of one position.
 
-Reads are gathered per table and answered by one statement each, however many fields asked. Every document carries its
-snapshot under ``"@"``, so that what hangs below it is read as of the same position.
+Reads are gathered per table and answered by one statement each, however many fields asked, and nothing is read twice.
+Every document carries its snapshot under ``"@"``, so that what hangs below it is read as of the same position.
 """
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
-from strawberry.dataloader import DataLoader
-
 from domain.identity import pinned_id
 from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
-from projections.model import Doc, documents
+from projections.model import Doc, document_texts
 from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
 from projections.views import Views, never
+from service.api.gathering import Gathered
 from service.api.standings import Standings
+from service.api.stored import Stored
 
-ON_LOOP: Final = 8
+ON_LOOP: Final = 128
 """Up to so many point look-ups are quicker on the event loop than a hop to the reader's thread."""
 
-Loader = DataLoader[str, Any]
 Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
-Batch = Callable[[list[Any]], Awaitable[Sequence[Any]]]
 Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
 KINDS: Final[Mapping[str, str]] = {
@@ -81,7 +79,7 @@ class Snapshot:
         self._views = views
         self._standings = standings
         self._given_up = given_up
-        self._loaders: dict[str, Loader] = {}
+        self._loaders: dict[str, Gathered] = {}
         self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
@@ -99,11 +97,11 @@ class Snapshot:
         loader = self._loaders.get(name)
         if loader is None:
 
-            async def load(keys: list[Any]) -> list[Any]:
-                found = await self.read(lambda db: query(db, keys))
-                return [found.get(key) for key in keys]
+            async def find(keys: list[Any]) -> Mapping[Any, Any]:
+                found: Mapping[Any, Any] = await self.read(lambda db: query(db, keys))
+                return found
 
-            loader = self._loaders[name] = DataLoader(load)
+            loader = self._loaders[name] = Gathered(find)
         return await loader.load(key)
 
     async def batched(
@@ -113,10 +111,10 @@ class Snapshot:
         loader = self._loaders.get(name)
         if loader is None:
 
-            async def together(wanted: list[Any]) -> list[Any]:
-                return list(await load(wanted))
+            async def find(wanted: list[Any]) -> Mapping[Any, Any]:
+                return dict(zip(wanted, await load(wanted), strict=True))
 
-            loader = self._loaders[name] = DataLoader(together)
+            loader = self._loaders[name] = Gathered(find)
         return await loader.load_many(keys)
 
     async def document(self, table: str, key: str) -> Doc | None:
@@ -124,14 +122,22 @@ class Snapshot:
         doc: Doc | None = await self._loader(table, self._documents_of(table)).load(key)
         return doc
 
-    async def documents(self, table: str, keys: Sequence[str]) -> list[Doc | None]:
-        """Several documents at once, in order."""
-        found: list[Doc | None] = await self._loader(table, self._documents_of(table)).load_many(keys)
-        return found
+    async def documents(self, table: str, keys: Sequence[str | None]) -> Sequence[Doc | None]:
+        """Several documents at once, in order; None where there is no key or no document."""
+        return await self._loader(table, self._documents_of(table)).load_many(keys)
+
+    async def documents_now(self, table: str, keys: Sequence[str | None]) -> Sequence[Doc | None]:
+        """The same without waiting for what others ask for: for who asks for all that is wanted at once."""
+        return await self._loader(table, self._documents_of(table)).load_now(keys)
 
     async def source(self, slug: str) -> Doc:
         """The source of that slug, registered or not."""
         return await self.document("sources", slug) or self.adopt(unregistered(slug))
+
+    async def sources(self, slugs: Sequence[str]) -> Sequence[Doc]:
+        """The sources of several slugs at once, in order."""
+        found = await self.documents_now("sources", slugs)
+        return [doc or self.adopt(unregistered(slug)) for doc, slug in zip(found, slugs, strict=True)]
 
     async def aliases(self, target: str) -> list[str]:
         """The other names of an object."""
@@ -172,11 +178,12 @@ class Snapshot:
 
     async def standing(self, comparison_key: str) -> Standing | None:
         """The group of that key, ranked; None where nothing in it is."""
-        loader = self._loaders.get("standings")
-        if loader is None:
-            loader = self._loaders["standings"] = DataLoader(self._load_standings)
-        standing: Standing | None = await loader.load(comparison_key)
+        standing: Standing | None = await self._standing_of().load(comparison_key)
         return standing
+
+    async def standings(self, comparison_keys: Sequence[str | None]) -> Sequence[Standing | None]:
+        """Several of them at once, in order."""
+        return await self._standing_of().load_now(comparison_keys)
 
     async def matches(self, text: str, kinds: Collection[str]) -> list[Match]:
         """What an id may mean among objects of these kinds."""
@@ -204,6 +211,10 @@ class Snapshot:
         erasure: Erasure | None = await self._loader("erasures", query).load(digest)
         return erasure
 
+    def forget(self) -> None:
+        """Read anew what is asked for again."""
+        self._loaders.clear()
+
     def adopt(self, doc: Doc) -> Doc:
         """Mark a document, fresh from the views, as read in this snapshot."""
         doc["@"] = self
@@ -211,24 +222,37 @@ class Snapshot:
             doc["id"] = pinned_id(doc["id"], self.position)
         return doc
 
-    def _loader(self, name: str, query: Query) -> Loader:
+    def stored(self, text: bytes) -> Doc:
+        """A document of the views, read in this snapshot."""
+        return Stored(text, self, self.position if self.pinned else None)
+
+    def _loader(self, name: str, query: Query) -> Gathered:
         loader = self._loaders.get(name)
         if loader is None:
 
-            async def load(keys: list[str]) -> list[Any]:
-                found = await self._run(lambda db: query(db, keys), len(keys))
-                return [found.get(key) for key in keys]
+            async def find(keys: list[str]) -> Mapping[str, Any]:
+                if len(keys) <= ON_LOOP:
+                    return self._views.peek(lambda db: query(db, keys))
+                found: Mapping[str, Any] = await self.read(lambda db: query(db, keys))
+                return found
 
-            loader = self._loaders[name] = DataLoader(load)
+            loader = self._loaders[name] = Gathered(find)
         return loader
 
-    async def _run(self, query: Callable[[sqlite3.Connection], Any], size: int) -> Any:
-        return self._views.peek(query) if size <= ON_LOOP else await self.read(query)
+    def _standing_of(self) -> Gathered:
+        loader = self._loaders.get("standings")
+        if loader is None:
+
+            async def find(keys: list[str]) -> Mapping[str, Any]:
+                return await self._standings.of(keys, self.position, self._given_up)
+
+            loader = self._loaders["standings"] = Gathered(find)
+        return loader
 
     def _documents_of(self, table: str) -> Query:
         def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
-            found = documents(db, table, KEYS.get(table, "digest"), keys, self.position)
-            return {name: self.adopt(doc) for name, doc in found.items()}
+            found = document_texts(db, table, KEYS.get(table, "digest"), keys, self.position)
+            return {name: self.stored(text) for name, text in found.items()}
 
         return query
 
@@ -243,7 +267,3 @@ class Snapshot:
         for duplicate in runs.duplicates(db, digests, self.position):
             found.setdefault(duplicate.of, []).append(duplicate.digest)
         return found
-
-    async def _load_standings(self, keys: list[str]) -> list[Standing | None]:
-        found = await self._standings.of(keys, self.position, self._given_up)
-        return [found.get(key) for key in keys]

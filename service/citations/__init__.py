@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from domain.errors import ErrorCode, InvalidInput
-from service.citations import biblatex, bibtex, csl_json, ris, schema_org, styled, text
+from service.citations import biblatex, bibtex, csl_json, ris, schema_org, text
 from service.citations.cited import Cited
 from service.citations.formats import Entry, Warned, WarningCode
 
@@ -30,8 +30,15 @@ def cite(cited: Cited, as_: CitationFormat, style: str | None = None) -> Entry:
     unknown one.
     """
     require_style_fits(as_, style)
-    entry = styled.write(cited, style) if style is not None else as_.value.write(cited)
+    entry = _styled(cited, style) if style is not None else as_.value.write(cited)
     return Entry(entry.content, (*_warnings(cited), *entry.warnings))
+
+
+def _styled(cited: Cited, style: str) -> Entry:
+    # The citation processor takes long to import, and most processes never need it.
+    from service.citations import styled  # noqa: PLC0415
+
+    return styled.write(cited, style)
 
 
 def bibliography(several: Sequence[Cited], as_: CitationFormat, style: str | None = None) -> Entry:

@@ -1,28 +1,38 @@
 """``kernelindex erase``: take the payload of an event out of the log, because the law asks for it."""
 
 import asyncio
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
 from domain.commands import EraseEvent
-from domain.errors import NotFound
+from domain.errors import InvalidInput, NotFound
+from domain.json_text import shown
 from domain.principals import LOCAL
 from service.app import open_index
 from service.ledger import Refusal
 from service.settings import Settings
 
+# Read strictly: a fraction must not be rounded to somebody else's event.
+_POSITION: Final = re.compile(r"[0-9]{1,16}")
 LegalBasis = Annotated[str, Parameter(help="The law and the request, for all to read.")]
 
 
-def erase(position: int, /, *, legal_basis: LegalBasis) -> None:
+def erase(position: str, /, *, legal_basis: LegalBasis) -> None:
     """Erase the payload of the event at a position, for ever.
 
     Its digest stays, so that the log can still be audited. What it said is gone from the log and from every view, at
     all positions; a permalink to its record answers 410. Copies of the log that others keep are theirs to erase, and
     so are your backups.
     """
-    asyncio.run(_erase(position, legal_basis))
+    if not _POSITION.fullmatch(position):
+        raise InvalidInput.because(
+            f"{shown(position)} is no position",
+            path="position",
+            remedy="give the number of one event: it can't be undone",
+        )
+    asyncio.run(_erase(int(position), legal_basis))
 
 
 async def _erase(position: int, legal_basis: str) -> None:

@@ -15,7 +15,8 @@ from service.http.answers import AnswerError, error_as_json
 from service.keys import KeyStore
 from service.rates import Rates, Standing, rate_headers
 
-_VISIT: Final = "kernelindex.visit"
+VISIT: Final = "kernelindex.visit"
+"""In the scope of a request: that it was let in."""
 
 
 class Visit:
@@ -66,7 +67,7 @@ class Gate:
     @staticmethod
     def caller_in(scope: Scope) -> Caller:
         """Who opened a connection that was let in."""
-        visit: Visit = scope[_VISIT]
+        visit: Visit = scope[VISIT]
         return visit.caller
 
 
@@ -100,7 +101,8 @@ class Admission:
             await send(message)
 
         try:
-            let_in(scope, gate.admit(headers, peer_of(scope)))
+            if VISIT not in scope:
+                let_in(scope, gate.admit(headers, peer_of(scope)))
             await self.app(scope, receive, told)
         except KernelIndexError as error:
             if begun:
@@ -111,7 +113,7 @@ class Admission:
 
 def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
     """The headers on rates. The refusal of one too many has its own, on the rate that it is about."""
-    visit: Visit | None = scope.get(_VISIT)
+    visit: Visit | None = scope.get(VISIT)
     if visit is None or message["status"] == HTTPStatus.TOO_MANY_REQUESTS:
         return []
     return [(name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()]
@@ -119,12 +121,12 @@ def _standing(scope: Scope, message: Message) -> list[tuple[bytes, bytes]]:
 
 def let_in(scope: Scope, visit: Visit) -> None:
     """Note whom a connection was let in for."""
-    scope[_VISIT] = visit
+    scope[VISIT] = visit
 
 
 def visit_of(request: HTTPConnection) -> Visit:
     """The visit of a request that was let in."""
-    visit: Visit = request.scope[_VISIT]
+    visit: Visit = request.scope[VISIT]
     return visit
 
 

@@ -15,6 +15,11 @@ from service.http.cors import opened
 SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
 
+def request_id_of(came: str, make_id: Callable[[], str]) -> str:
+    """The id of a request: the one that came in, if it is harmless to print, else a new one."""
+    return came if SAFE_ID.match(came) else make_id()
+
+
 class RequestBoundary:
     """ASGI middleware: ``X-Request-Id`` on every answer, bound in the log's context, and no exception gets past it.
 
@@ -33,8 +38,7 @@ class RequestBoundary:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        came = Headers(scope=scope).get("x-request-id", "")
-        request_id = came if SAFE_ID.match(came) else self.make_id()
+        request_id = request_id_of(Headers(scope=scope).get("x-request-id", ""), self.make_id)
         with bound_contextvars(request_id=request_id):
             await self._run(scope, receive, send, (b"x-request-id", request_id.encode()))
 

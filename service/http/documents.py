@@ -10,14 +10,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
+    FieldNode,
     GraphQLError,
     GraphQLFormattedError,
     GraphQLSchema,
     OperationDefinitionNode,
+    VariableNode,
+    Visitor,
     parse,
     specified_rules,
     validate,
+    visit,
 )
 from strawberry import Schema
 from strawberry.extensions import SchemaExtension
@@ -50,7 +55,11 @@ class DocumentRejected(Exception):
 
 
 class Prepared:
-    """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly."""
+    """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly.
+
+    ``deciding`` names the variables in directives, which decide what its selections hold; ``projections`` is for what
+    executing it compiles for some of their values. ``fields`` names all fields that it asks for.
+    """
 
     def __init__(self, text: str, document: DocumentNode, schema: GraphQLSchema, limits: Limits) -> None:
         self.text = text
@@ -63,7 +72,9 @@ class Prepared:
             for node in document.definitions
             if isinstance(node, OperationDefinitionNode)
         }
-        self._deciding: dict[str | None, tuple[str, ...]] = {}
+        self.fields, self.deciding = _names_in(document)
+        self.projections: dict[tuple[Any, ...], Any] = {}
+        self._lengths: dict[str | None, tuple[str, ...]] = {}
         self._costs: dict[tuple[Any, ...], int] = {}
 
     def operation(self, name: str | None) -> OperationDefinitionNode:
@@ -84,12 +95,12 @@ class Prepared:
         """What an operation of this document costs with these variables."""
         name = operation.name.value if operation.name else None
         key: tuple[Any, ...] | None = None
-        if name in self._deciding:
-            key = (name, *(_length(variables, variable) for variable in self._deciding[name]))
+        if name in self._lengths:
+            key = (name, *(_length(variables, variable) for variable in self._lengths[name]))
             if key in self._costs:
                 return self._costs[key]
         costing = cost_operation(self._schema, self.document, operation, variables, self._limits)
-        self._deciding[name] = tuple(costing.lengths)
+        self._lengths[name] = tuple(costing.lengths)
         if len(self._costs) >= KEPT_COSTS:
             self._costs.clear()
         self._costs[name, *(_length(variables, variable) for variable in costing.lengths)] = costing.total
@@ -98,6 +109,23 @@ class Prepared:
 
 def _length(variables: Mapping[str, Any], name: str) -> int | str | None:
     return length_of(variables[name]) if name in variables else "absent"
+
+
+def _names_in(document: DocumentNode) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of all fields, and of all variables in directives."""
+    fields: set[str] = set()
+    deciding: set[str] = set()
+
+    class Names(Visitor):
+        def enter_field(self, node: FieldNode, *_: Any) -> None:
+            fields.add(node.name.value)
+
+        def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
+            values = (one.value for one in node.arguments or ())
+            deciding.update(value.name.value for value in values if isinstance(value, VariableNode))
+
+    visit(document, Names())
+    return frozenset(fields), tuple(sorted(deciding))
 
 
 def _count_tokens(document: DocumentNode) -> int:

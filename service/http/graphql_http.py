@@ -32,6 +32,9 @@ T = TypeVar("T")
 Execute = Callable[[Prepared, OperationDefinitionNode, dict[str, Any], Any], Awaitable[Result]]
 
 
+Answered = Callable[[HTTPConnection, Prepared, OperationDefinitionNode, Any], None]
+
+
 class Cost(msgspec.Struct, frozen=True):
     """What a request costs, and what it might have cost at most."""
 
@@ -58,6 +61,7 @@ class GraphQLEndpoint:
     * ``admit(connection, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
     * ``give_up(context)`` is told when time has run out, so that what still works for the operation can end.
     * ``execute`` may take the place of the schema's own execution.
+    * ``answered(request, prepared, operation, context)`` is told of an operation that had no errors.
     * ``page`` answers a browser that opens the path.
     * ``seconds`` bounds execution, ``documents.limits.seconds`` where it is not given.
 
@@ -75,6 +79,7 @@ class GraphQLEndpoint:
         admit: Callable[[HTTPConnection, OperationDefinitionNode], None] | None = None,
         give_up: Callable[[Any], None] | None = None,
         execute: Execute | None = None,
+        answered: Answered | None = None,
         page: ASGIApp | None = None,
         seconds: float | None = None,
     ) -> None:
@@ -92,6 +97,7 @@ class GraphQLEndpoint:
         self.admit = admit or (lambda _request, _operation: None)
         self.give_up = give_up or (lambda _context: None)
         self.execute = execute or self._execute
+        self.answered = answered or (lambda *_: None)
         self.page = page
         self.seconds = documents.limits.seconds if seconds is None else seconds
 
@@ -172,6 +178,8 @@ class GraphQLEndpoint:
             self.give_up(context)
             raise _timeout(operation, self.seconds) from None
         extensions = await _settled(self.extensions_of(context, cost))
+        if not result.errors:
+            self.answered(connection, prepared, operation, context)
         return answer_of(result, {**extensions, "cost": cost})
 
     async def read(self, request: Request) -> Parameters:

@@ -47,6 +47,14 @@ def read_row(text: bytes, document: str = "") -> dict[str, str]:
             document=document,
             remedy="write it as RFC 4180 says",
         ) from None
+    if twice := next((name for name in heading if heading.count(name) > 1), None):
+        raise InvalidInput.because(
+            "stands more than once in the heading",
+            code=ErrorCode.DUPLICATE_KEY,
+            document=document,
+            path=twice,
+            remedy="give each column a name of its own",
+        )
     columns = [len(row) for row in rows]
     if columns != [len(heading)]:
         raise InvalidInput.because(

@@ -134,3 +134,21 @@ async def test_erased_twice_it_is_erased_once(told: tuple[Index, int]) -> None:
     index, position = told
     first = await erase(index, position)
     assert await erase(index, position) == first
+
+
+async def test_views_that_a_killed_erasure_left_are_gone_after_the_next_start(told: tuple[Index, int]) -> None:
+    """It was appended, and then the process died: the old views, and those of other releases, still hold the words."""
+    index, position = told
+    folder = index.settings.data_dir
+    await index.views.close()
+    left = {path.name: path.read_bytes() for path in folder.glob("views-*.db")}
+    other_release = folder / "views-0123456789ab.db"
+    async with open_index(Settings(data_dir=folder), now=Clock()) as again:
+        await erase(again, position)
+    for name, content in left.items():
+        (folder / name).write_bytes(content)
+    other_release.write_bytes(SECRET.encode())
+    assert files_that_hold(folder, SECRET)
+
+    async with open_index(Settings(data_dir=folder), now=Clock()):
+        assert files_that_hold(folder, SECRET) == []

@@ -1,8 +1,8 @@
 """What the types share: documents as the sources of their fields, nodes, and manifests that stand behind nodes."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 import strawberry
@@ -25,24 +25,68 @@ def picked(description: str) -> Any:
     return strawberry.field(description=description)
 
 
-def loaded(graphql_type: Any, description: str) -> Callable[[Callable[..., object]], Any]:
-    """A field whose resolver answers documents of ``graphql_type``."""
-    field: Callable[[Callable[..., object]], Any] = strawberry.field(description=description, graphql_type=graphql_type)
+Together = Callable[[Sequence[Doc]], Awaitable[Sequence[Any]]]
+
+TOGETHER: Final = "together"
+"""Metadata of a field: the function that answers it for several documents at once, in order."""
+NEEDS: Final = "needs"
+"""Metadata of a field: the names of all that its code reads of a document. Without it the whole document is decoded."""
+
+
+def loaded(
+    graphql_type: Any, description: str, *, together: Together | None = None, needs: Sequence[str] | None = None
+) -> Callable[[Callable[..., object]], Any]:
+    """A field whose resolver answers documents of ``graphql_type``.
+
+    ``together`` answers what the resolver does, for several documents at once; ``needs`` names all that is read of one.
+    """
+    field: Callable[[Callable[..., object]], Any] = strawberry.field(
+        description=description, graphql_type=graphql_type, metadata={TOGETHER: together, NEEDS: needs}
+    )
     return field
 
 
-_camel = lru_cache(maxsize=None)(to_camel_case)
+def linked(graphql_type: Any, description: str, table: str, name: str) -> Any:
+    """A field that shows the document in ``table`` whose key the document has under ``name``, if there is one."""
+
+    async def resolve(root: Root) -> Doc | None:
+        return await snapshot_of(root).document(table, root[name]) if root[name] else None
+
+    async def together(roots: Sequence[Doc]) -> Sequence[Doc | None]:
+        return await by_snapshot(
+            roots, lambda snapshot, docs: snapshot.documents_now(table, [doc[name] for doc in docs])
+        )
+
+    return loaded(graphql_type, description, together=together, needs=(name,))(resolve)
+
+
+name_in_document = lru_cache(maxsize=None)(to_camel_case)
+"""Documents use the names of the schema."""
 
 
 def pick(source: Any, name: str) -> Any:
-    """The value of a field that has no code of its own: documents use the names of the schema."""
-    return source[_camel(name)]
+    """The value of a field that has no code of its own."""
+    return source[name_in_document(name)]
 
 
 def snapshot_of(doc: Doc) -> Snapshot:
     """The snapshot in which a document was read."""
     snapshot: Snapshot = doc["@"]
     return snapshot
+
+
+async def by_snapshot(
+    docs: Sequence[Doc], answer: Callable[[Snapshot, Sequence[Doc]], Awaitable[Sequence[Any]]]
+) -> Sequence[Any]:
+    """Answers for several documents, in order, asked of each snapshot that some of them were read in."""
+    snapshots = {id(doc["@"]): snapshot_of(doc) for doc in docs}
+    if len(snapshots) == 1:
+        return await answer(snapshot_of(docs[0]), docs)
+    answers: dict[int, Any] = {}
+    for snapshot in snapshots.values():
+        there = [doc for doc in docs if doc["@"] is snapshot]
+        answers |= zip(map(id, there), await answer(snapshot, there), strict=True)
+    return [answers[id(doc)] for doc in docs]
 
 
 class Documented:
@@ -86,7 +130,11 @@ class Registered(Node):
     title: str = picked("The title that its registrant gave it; editorial, not part of its identity.")
     description: str | None = picked("What its registrant wrote about it; editorial.")
 
-    @loaded(list[str], "Other names, for ever: ids that other indexes gave it, upstream names. The first 100.")
+    @loaded(
+        list[str],
+        "Other names, for ever: ids that other indexes gave it, upstream names. The first 100.",
+        needs=("digest",),
+    )
     async def aliases(self, root: Root) -> list[str]:
         return await snapshot_of(root).aliases(root["digest"])
 
@@ -95,7 +143,7 @@ class Registered(Node):
         cut: list[Doc] = root.get("cutLists", [])
         return cut
 
-    @loaded(str, "The whole manifest, as canonical JSON text (RFC 8785), metadata included.")
+    @loaded(str, "The whole manifest, as canonical JSON text (RFC 8785), metadata included.", needs=("digest",))
     async def manifest(self, root: Root) -> str:
         return await snapshot_of(root).manifest(root["digest"])
 

@@ -7,7 +7,7 @@ import strawberry
 from projections import coverage
 from projections.model import Doc
 from service.api.scalars import URL, BigInt, DateTime, Digest
-from service.api.types.base import Documented, Fact, Node, Registered, Root, loaded, picked, snapshot_of
+from service.api.types.base import Documented, Fact, Node, Registered, Root, linked, loaded, picked, snapshot_of
 from service.api.types.belonging import Ask, HasRankings, HasRuns, HasStandings, of_parent
 from service.api.types.connections import Connection, PageArguments
 from service.api.types.enums import ProjectKind
@@ -73,9 +73,7 @@ class Workload(HasRankings, Registered):
     facts: list[Fact] = picked("The lines of a record's page about it.")
     dtypes: list[str] = picked("The element types of its tensors; a suite states none.")
 
-    @loaded(Operation | None, "The operation; null while it is not registered.")
-    async def operation(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).document("operations", root["operation"])
+    operation = linked(Operation | None, "The operation; null while it is not registered.", "operations", "operation")
 
 
 @strawberry.type(description="One case: an operation with all sizes fixed.")
@@ -133,13 +131,9 @@ class Implementation(Documented, HasStandings, Registered):
     source_file_name: str | None = picked("The source's file name.")
     licence: str | None = picked("The licence, concluded or else declared.")
 
-    @loaded(Operation | None, "The operation; null while it is not registered.")
-    async def operation(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).document("operations", root["operation"])
+    operation = linked(Operation | None, "The operation; null while it is not registered.", "operations", "operation")
 
-    @loaded(Project | None, "The project; null where none is named or registered.")
-    async def project(self, root: Root) -> Doc | None:
-        return await optional_document(root, "projects", "project")
+    project = linked(Project | None, "The project; null where none is named or registered.", "projects", "project")
 
 
 @strawberry.type(description="How a measurement was made.")
@@ -166,9 +160,7 @@ class Environment(Documented, Registered):
     architecture: str = picked("The hardware architecture; `unknown` where the source doesn't tell.")
     facts: list[Fact] = picked("The lines of a record's page about it.")
 
-    @loaded(Hardware | None, "The hardware product.")
-    async def hardware(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).document("hardware", root["hardware"])
+    hardware = linked(Hardware | None, "The hardware product.", "hardware", "hardware")
 
 
 @strawberry.type(description="Where records come from: a leaderboard, a benchmark, a person.")
@@ -200,9 +192,3 @@ class RecordedArtifact(Documented, Node):
     @loaded(list[str], "Other names, for ever: the ids that other indexes gave it.")
     async def aliases(self, root: Root) -> list[str]:
         return await snapshot_of(root).aliases(root["digest"])
-
-
-async def optional_document(root: Doc, table: str, field: str) -> Doc | None:
-    """The document that a field of another names by digest, if it names one."""
-    digest = root[field]
-    return await snapshot_of(root).document(table, digest) if digest else None

@@ -1,7 +1,7 @@
 """Connections: keyset pages, all of one paging from one snapshot."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -10,7 +10,7 @@ import strawberry
 from domain.errors import ErrorCode, InvalidInput
 from projections import paging
 from projections.model import Doc
-from projections.paging import Branch, Listing, Page, Window
+from projections.paging import Branch, Key, Listing, Page, Window
 from service.api import cursors
 from service.api.cursors import PageCursor
 from service.api.scalars import Position
@@ -30,9 +30,16 @@ class PageInfo:
     end_cursor: str | None = picked("The cursor of the last row; null on an empty page.")
 
 
+async def _cursors(edges: Sequence[Doc]) -> Sequence[str]:
+    return [edge["@cursor"](edge["@key"]) for edge in edges]
+
+
 @strawberry.type(description="A row of a list.")
 class Edge(Generic[T]):
-    cursor: str = picked("The place of the row in the list, opaque.")
+    @loaded(str, "The place of the row in the list, opaque.", together=_cursors)
+    def cursor(self, root: Root) -> str:
+        return str(root["@cursor"](root["@key"]))
+
     node: T = picked("The row.")
 
 
@@ -90,7 +97,7 @@ async def connection(
     """The document of a connection over a listing; ``name`` and the listing's own criteria bind its cursors."""
     binding = cursors.fingerprint(snapshot.log_id, name, [dict(listing.names), list(listing.order)])
     snapshot, window = await _window(arguments, binding, len(listing.order), snapshot, snapshot_at)
-    page = await snapshot.read(lambda db: _adopted(paging.page(db, listing, window, snapshot.position), snapshot))
+    page = await snapshot.read(lambda db: paging.page(db, listing, window, snapshot.position))
 
     async def count() -> int:
         return int(await snapshot.read(lambda db: paging.count(db, listing, snapshot.position)))
@@ -108,8 +115,7 @@ async def branch_connection(
     place = snapshot.position
 
     def read(db: sqlite3.Connection, parents: list[str]) -> Mapping[str, Page]:
-        found = paging.pages(db, branch, parents, window, place)
-        return {one: _adopted(page, snapshot) for one, page in found.items()}
+        return paging.pages(db, branch, parents, window, place)
 
     page = await snapshot.gathered(f"pages of {name} {window}", read, parent)
 
@@ -138,16 +144,14 @@ async def _window(
     )
 
 
-def _adopted(page: Page, snapshot: Snapshot) -> Page:
-    for _, doc in page.rows:
-        snapshot.adopt(doc)
-    return page
-
-
 def _document(page: Page, binding: str, snapshot: Snapshot, count: Callable[[], Awaitable[int]]) -> Doc:
-    rows = [(cursors.encode(PageCursor(binding, snapshot.position, key)), doc) for key, doc in page.rows]
+    rows = [(key, snapshot.stored(text)) for key, text in page.rows]
+
+    def cursor(key: Key) -> str:
+        return cursors.encode(PageCursor(binding, snapshot.position, key))
+
     return {
-        **connection_document(rows, has_next=page.has_next, has_previous=page.has_previous),
+        **connection_document(rows, cursor, has_next=page.has_next, has_previous=page.has_previous),
         "position": snapshot.position,
         "@count": count,
     }
@@ -162,12 +166,15 @@ async def paged(snapshot: Snapshot, cursor: PageCursor, snapshot_at: SnapshotAt,
     return await snapshot_at(cursor.position)
 
 
-def connection_document(rows: list[tuple[str, Any]], *, has_next: bool, has_previous: bool) -> Doc:
-    """What all connections show of their rows, given as cursors and nodes."""
+def connection_document(
+    rows: list[tuple[Any, Any]], cursor: Callable[[Any], str], *, has_next: bool, has_previous: bool
+) -> Doc:
+    """What all connections show of their rows, given as keys and nodes; ``cursor`` makes a cursor of a key."""
+    ends = [cursor(key) for key, _ in (rows[0], rows[-1])] if rows else []
     return {
-        "edges": [{"cursor": cursor, "node": node} for cursor, node in rows],
+        "edges": [{"@key": key, "@cursor": cursor, "node": node} for key, node in rows],
         "nodes": [node for _, node in rows],
-        "pageInfo": page_info([cursor for cursor, _ in rows], has_next=has_next, has_previous=has_previous),
+        "pageInfo": page_info(ends, has_next=has_next, has_previous=has_previous),
     }
 
 

@@ -132,9 +132,13 @@ async def history_connection(
 def _document(
     rows: Sequence[LogEvent], snapshot: Snapshot, *, has_next: bool, start: int, count: Callable[[], Awaitable[int]]
 ) -> Doc:
-    nodes = [(cursors.log_cursor(snapshot.log_id, one.position), event_document(one, snapshot)) for one in rows]
+    nodes = [(one.position, event_document(one, snapshot)) for one in rows]
+
+    def cursor(position: int) -> str:
+        return cursors.log_cursor(snapshot.log_id, position)
+
     return {
-        **connection_document(nodes, has_next=has_next, has_previous=start > 0),
+        **connection_document(nodes, cursor, has_next=has_next, has_previous=start > 0),
         "position": snapshot.position,
         "@count": count,
     }

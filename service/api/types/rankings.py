@@ -14,8 +14,8 @@ from service.api.context import Context
 from service.api.cursors import PageCursor
 from service.api.scalars import Decimal, Digest
 from service.api.snapshot import Snapshot
-from service.api.types.base import Documented, Node, Root, loaded, picked, snapshot_of
-from service.api.types.catalogue import Environment, Hardware, Operation, Protocol, Workload, optional_document
+from service.api.types.base import Documented, Node, Root, linked, loaded, picked, snapshot_of
+from service.api.types.catalogue import Environment, Hardware, Operation, Protocol, Workload
 from service.api.types.connections import Connection, PageArguments, connection_document, paged
 from service.api.types.enums import Profile
 from service.api.types.parts import ComparisonParts
@@ -29,9 +29,7 @@ class RankingEntry:
     value: Decimal = picked("The value that it is ranked by, exact.")
     ratio_to_leader: float | None = picked("How far behind the leader's value it is: 1 for the leader, else above.")
 
-    @loaded(Run, "The run.")
-    async def run(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).document("runs", root["@run"])
+    run = linked(Run, "The run.", "runs", "@run")
 
 
 @strawberry.type(description="A group of runs that compare: same operation, workload, protocol, environment, metric.")
@@ -51,25 +49,11 @@ class Ranking(Documented, Node):
     async def profile(self, root: Root) -> str:
         return (await _standing(root)).group.profile
 
-    @loaded(Operation | None, "The operation.")
-    async def operation(self, root: Root) -> Doc | None:
-        return await optional_document(root, "operations", "operation")
-
-    @loaded(Workload | None, "The workload.")
-    async def workload(self, root: Root) -> Doc | None:
-        return await optional_document(root, "workloads", "workload")
-
-    @loaded(Protocol | None, "The protocol.")
-    async def protocol(self, root: Root) -> Doc | None:
-        return await optional_document(root, "conditions", "protocol")
-
-    @loaded(Environment | None, "The environment.")
-    async def environment(self, root: Root) -> Doc | None:
-        return await optional_document(root, "conditions", "environment")
-
-    @loaded(Hardware | None, "The hardware product.")
-    async def hardware(self, root: Root) -> Doc | None:
-        return await snapshot_of(root).document("hardware", root["hardware"])
+    operation = linked(Operation | None, "The operation.", "operations", "operation")
+    workload = linked(Workload | None, "The workload.", "workloads", "workload")
+    protocol = linked(Protocol | None, "The protocol.", "conditions", "protocol")
+    environment = linked(Environment | None, "The environment.", "conditions", "environment")
+    hardware = linked(Hardware | None, "The hardware product.", "hardware", "hardware")
 
     @loaded(Run | None, "The run that leads; of tied leaders the first in the order shown.")
     async def leader(self, root: Root) -> Doc | None:
@@ -113,14 +97,16 @@ async def _entries(ranking: Doc, context: Context, arguments: PageArguments) -> 
     rows = []
     for index in page:
         placed = standing.placed[index]
-        position = PageCursor(binding, snapshot.position, (placed.entry.run,))
-        rows.append((cursors.encode(position), _entry(placed, standing, snapshot)))
+        rows.append(((placed.entry.run,), _entry(placed, standing, snapshot)))
 
     async def count() -> int:
         return len(standing.placed)
 
+    def place(key: tuple[str]) -> str:
+        return cursors.encode(PageCursor(binding, snapshot.position, key))
+
     return {
-        **connection_document(rows, has_next=page.stop < len(standing.placed), has_previous=page.start > 0),
+        **connection_document(rows, place, has_next=page.stop < len(standing.placed), has_previous=page.start > 0),
         "position": snapshot.position,
         "@count": count,
     }

@@ -1,7 +1,8 @@
 """Runs: the records that people cite."""
 
+import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import strawberry
 from strawberry.types import Info
@@ -13,7 +14,18 @@ from service.api import citing
 from service.api.context import Context
 from service.api.scalars import URL, Date, DateTime, Digest, LogCursor, Position
 from service.api.stamps import AccessStamp, stamp
-from service.api.types.base import Documented, Fact, LazyRun, Registered, Root, loaded, picked, snapshot_of
+from service.api.types.base import (
+    Documented,
+    Fact,
+    LazyRun,
+    Registered,
+    Root,
+    by_snapshot,
+    linked,
+    loaded,
+    picked,
+    snapshot_of,
+)
 from service.api.types.catalogue import (
     Environment,
     Implementation,
@@ -22,7 +34,6 @@ from service.api.types.catalogue import (
     Protocol,
     Source,
     Workload,
-    optional_document,
 )
 from service.api.types.citations import ACCESSED_ON, PROOF, STYLE, Citation
 from service.api.types.connections import Connection
@@ -42,10 +53,40 @@ class RunRanking:
     reasons: list[str] = picked("Why it may not: codes such as `STATUS_TIMEOUT` or `REFERENCE_UNRESOLVED`.")
     profile: Profile = picked("How the runs of the group compare.")
 
-    @loaded(LazyRun | None, "The run that leads the group; of tied leaders the first in the order shown.")
-    async def leader(self, root: Root) -> Doc | None:
-        leader = root["@leader"]
-        return await snapshot_of(root).document("runs", leader) if leader else None
+    leader = linked(
+        LazyRun | None, "The run that leads the group; of tied leaders the first in the order shown.", "runs", "@leader"
+    )
+
+
+async def _rankings(runs: Sequence[Doc]) -> Sequence[Doc]:
+    standings = await by_snapshot(
+        runs, lambda snapshot, docs: snapshot.standings([run["comparisonKey"] for run in docs])
+    )
+    return [_ranking(run, standing) for run, standing in zip(runs, standings, strict=True)]
+
+
+def _ranking(run: Doc, standing: Standing | None) -> Doc:
+    placed = standing.place_of(run["digest"]) if standing else None
+    return snapshot_of(run).adopt(
+        {
+            "rank": placed.rank if placed else None,
+            "tied": bool(placed and placed.tied),
+            "groupSize": len(standing.placed) if standing else 0,
+            "ratioToLeader": standing.ratio_to_leader(placed) if standing and placed else None,
+            "eligible": not run["ineligibleReasons"],
+            "reasons": run["ineligibleReasons"],
+            "profile": standing.group.profile if standing else run["profile"],
+            "@leader": standing.placed[0].entry.run if standing and standing.placed else None,
+        }
+    )
+
+
+PLACED_BY: Final = ("comparisonKey", "digest", "ineligibleReasons", "profile")
+"""What :func:`_ranking` reads of a run."""
+
+
+async def _sources(runs: Sequence[Doc]) -> Sequence[Doc]:
+    return await by_snapshot(runs, lambda snapshot, docs: snapshot.sources([run["source"] for run in docs]))
 
 
 @strawberry.type(description="A benchmark run: who measured which implementation on what, how, where, and the result.")
@@ -77,16 +118,16 @@ class Run(RunLists, Documented, Registered):
     evidence: Evidence = picked("How far it can be trusted, and why.")
     submitted_by: str = picked("The principal that sent it in. Neither its attestations nor its reruns count.")
 
-    @loaded(URL, "Where it can be found, for ever.")
-    async def permalink(self, root: Root) -> str:
+    @loaded(URL, "Where it can be found, for ever.", needs=("digest",))
+    def permalink(self, root: Root) -> str:
         return f"{snapshot_of(root).base_url}/runs/{hex_of(root['digest'])}"
 
-    @loaded(URL, "Where it can be found as it stands at this position, for ever.")
-    async def pinned_permalink(self, root: Root) -> str:
+    @loaded(URL, "Where it can be found as it stands at this position, for ever.", needs=("digest",))
+    def pinned_permalink(self, root: Root) -> str:
         snapshot = snapshot_of(root)
         return f"{snapshot.base_url}/runs/{hex_of(root['digest'])}/at/{snapshot.position}"
 
-    @loaded(AccessStamp, "When and as of which position this was read.")
+    @loaded(AccessStamp, "When and as of which position this was read.", needs=())
     async def stamp(self, root: Root, info: Info[Context, Any]) -> Doc:
         return stamp(snapshot_of(root), info.context.accessed_at)
 
@@ -104,44 +145,42 @@ class Run(RunLists, Documented, Registered):
         proven = await info.context.index.proving.tlog_proof(root["position"]) if proof else None
         return cited | {"proof": str(proven) if proven else None}
 
-    @loaded(RunRanking, "Where it stands in its group.")
+    @loaded(RunRanking, "Where it stands in its group.", together=_rankings, needs=PLACED_BY)
     async def ranking(self, root: Root) -> Doc:
         key = root["comparisonKey"]
         standing = await snapshot_of(root).standing(key) if key else None
         return _ranking(root, standing)
 
-    @loaded(Implementation | None, "The implementation that was measured; null while it is not registered.")
-    async def implementation(self, root: Root) -> Doc | None:
-        return await optional_document(root, "implementations", "implementation")
+    implementation = linked(
+        Implementation | None,
+        "The implementation that was measured; null while it is not registered.",
+        "implementations",
+        "implementation",
+    )
+    project = linked(Project | None, "The implementation's project.", "projects", "project")
+    operation = linked(
+        Operation | None, "The operation that was measured; null while it is not registered.", "operations", "operation"
+    )
+    workload = linked(
+        Workload | None, "What it was measured on; null while it is not registered.", "workloads", "workload"
+    )
+    protocol = linked(
+        Protocol | None, "How it was measured; null while that is not registered.", "conditions", "protocol"
+    )
+    environment = linked(
+        Environment | None, "Where it was measured; null while that is not registered.", "conditions", "environment"
+    )
 
-    @loaded(Project | None, "The implementation's project.")
-    async def project(self, root: Root) -> Doc | None:
-        return await optional_document(root, "projects", "project")
-
-    @loaded(Operation | None, "The operation that was measured; null while it is not registered.")
-    async def operation(self, root: Root) -> Doc | None:
-        return await optional_document(root, "operations", "operation")
-
-    @loaded(Workload | None, "What it was measured on; null while it is not registered.")
-    async def workload(self, root: Root) -> Doc | None:
-        return await optional_document(root, "workloads", "workload")
-
-    @loaded(Protocol | None, "How it was measured; null while that is not registered.")
-    async def protocol(self, root: Root) -> Doc | None:
-        return await optional_document(root, "conditions", "protocol")
-
-    @loaded(Environment | None, "Where it was measured; null while that is not registered.")
-    async def environment(self, root: Root) -> Doc | None:
-        return await optional_document(root, "conditions", "environment")
-
-    @loaded(Source, "Who says so.")
+    @loaded(Source, "Who says so.", together=_sources, needs=("source",))
     async def source(self, root: Root) -> Doc:
         return await snapshot_of(root).source(root["source"])
 
     @loaded(list[Artifact], "The files that it names by content digest.")
     async def artifacts(self, root: Root) -> list[Doc]:
         named: Sequence[Doc] = root["artifacts"]
-        recorded = await snapshot_of(root).documents("artifacts", [one["digest"] for one in named])
+        snapshot = snapshot_of(root)
+        # One by one, so that those of other runs are looked up with them.
+        recorded = await asyncio.gather(*(snapshot.document("artifacts", one["digest"]) for one in named))
         return [_artifact(one, record) for one, record in zip(named, recorded, strict=True)]
 
     @loaded(Connection[Event], "All events that concern it, first to last: its own, and what others said of it.")
@@ -156,24 +195,9 @@ class Run(RunLists, Documented, Registered):
     )
     async def duplicates(self, root: Root) -> list[Doc]:
         snapshot = snapshot_of(root)
-        found = await snapshot.documents("runs", await snapshot.duplicates(root["digest"]))
+        same = await snapshot.duplicates(root["digest"])
+        found = await asyncio.gather(*(snapshot.document("runs", digest) for digest in same))
         return [doc for doc in found if doc]
-
-
-def _ranking(run: Doc, standing: Standing | None) -> Doc:
-    placed = standing.place_of(run["digest"]) if standing else None
-    return snapshot_of(run).adopt(
-        {
-            "rank": placed.rank if placed else None,
-            "tied": bool(placed and placed.tied),
-            "groupSize": len(standing.placed) if standing else 0,
-            "ratioToLeader": standing.ratio_to_leader(placed) if standing and placed else None,
-            "eligible": not run["ineligibleReasons"],
-            "reasons": run["ineligibleReasons"],
-            "profile": standing.group.profile if standing else run["profile"],
-            "@leader": standing.placed[0].entry.run if standing and standing.placed else None,
-        }
-    )
 
 
 def _artifact(named: Doc, recorded: Doc | None) -> Doc:

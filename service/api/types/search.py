@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+import msgspec
 import strawberry
 
 from domain.search_text import read_search
@@ -64,13 +65,14 @@ async def search_result(snapshot: Snapshot, context: Context, text: str, argumen
     if after:
         snapshot = await paged(snapshot, after, context.snapshot_at, "after")
 
-    def read(db: Any) -> tuple[paging.Page, dict[int, Explained]]:
+    def read(db: Any) -> tuple[paging.Page, list[Doc], dict[int, Explained]]:
         page = paging.page(db, listing, Window(size, after=after.key if after else None), snapshot.position)
-        return page, search.explain(db, asked, [doc["row"] for _, doc in page.rows])
+        docs = [msgspec.json.decode(text) for _, text in page.rows]
+        return page, docs, search.explain(db, asked, [doc["row"] for doc in docs])
 
-    page, explained = await snapshot.read(read)
+    page, docs, explained = await snapshot.read(read)
     hits = []
-    for key, doc in page.rows:
+    for (key, _), doc in zip(page.rows, docs, strict=True):
         cursor = cursors.encode(PageCursor(binding, snapshot.position, key))
         hits.append(snapshot.adopt(_hit(cursor, doc, explained.get(doc["row"], BY_ID))))
     return {

@@ -107,6 +107,7 @@ def confirmed(position: int, who: str = "a", *, host: str = "", key: str = "", *
         "operator": who,
         "host": host or f"host-{who}",
         "key": key or f"key-{who}",
+        "measurement": f"measured-{who}",
     }
     return RerunFacts(position=position, **{**stated, **facts})
 
@@ -123,8 +124,8 @@ class TestReruns:
     def test_two_of_other_operators_hosts_and_keys_replicate(self) -> None:
         assert level_of(confirmed(5), confirmed(6, "b")) is EvidenceLevel.REPLICATED
 
-    @pytest.mark.parametrize("same", ["operator", "host", "key"])
-    def test_two_that_share_an_operator_host_or_key_never_replicate(self, same: str) -> None:
+    @pytest.mark.parametrize("same", ["operator", "host", "key", "measurement"])
+    def test_two_that_share_an_operator_host_key_or_measurement_never_replicate(self, same: str) -> None:
         first = confirmed(5)
         second = msgspec.structs.replace(confirmed(6, "b"), **{same: getattr(first, same)})
         assert level_of(first, second) is EvidenceLevel.VERIFIED

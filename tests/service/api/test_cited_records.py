@@ -162,6 +162,12 @@ class TestThePermalink:
 
         assert (error["code"], error["path"]) == ("INVALID_ARGUMENT", "permalink")
 
+    @pytest.mark.parametrize("url", ["http://[::1/", "https://[", "https://\u2100.com/"])
+    async def test_what_is_no_url_is_refused_too(self, index: Index, url: str) -> None:
+        error = await error_of(index, QUERY, permalink=url)
+
+        assert (error["code"], error["path"]) == ("INVALID_ARGUMENT", "permalink")
+
     async def test_a_run_that_nobody_knows_is_null(self, index: Index) -> None:
         assert await cited(index, f"{BASE}/runs/{'0' * 64}") is None
 

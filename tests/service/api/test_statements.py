@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from graphql import GraphQLObjectType, get_named_type, graphql, is_leaf_type, is_required_argument
+from graphql import GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
 from domain.bundles import Bundle, bundle_of
 from domain.commands import (
@@ -23,7 +23,7 @@ from domain.facts import AttestationType, IssueCategory
 from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import Api
-from service.api.schema import schema
+from service.api.schema import DOCUMENTS, schema
 from service.app import Index
 from service.auth import AT_HOME
 from tests.examples import OPERATION, PROJECT, PROTOCOL, PUBLIC_KEY, START, WORKLOAD, bundle, implementation, manifest
@@ -231,8 +231,10 @@ async def test_so_does_every_connection_with_everything_that_its_rows_have(index
 
         # Below what the API lets a query cost, to ask for as much of it as there is.
         with counted(index) as seen:
-            context = Api(index).context(AT_HOME)
-            answered = await graphql(schema._schema, query, context_value=context, variable_values={"first": MANY})
+            api = Api(index)
+            prepared = DOCUMENTS.prepare(schema, query)
+            operation_ = prepared.operation(None)
+            answered = await api.execute(prepared, operation_, {"first": MANY}, api.context(AT_HOME))
 
         assert not answered.errors, answered.errors
         # One that asks for each row by itself takes as many as there are rows.

@@ -1,0 +1,232 @@
+"""Whole answers to queries, kept as bytes: an ASGI layer before everything else.
+
+The log only grows, so an answer follows from the request and the moment at which it is given: the position of the log,
+the number of erasures and the UTC day. All answers that are kept are of one moment, and dropped as soon as there is
+another, so that none is ever older than the position that it states. Only ``accessedAt`` in its stamp goes on: a kept
+answer is given with the time at which it is given.
+
+Only what :data:`KEEP` in the scope marks is kept, and only of requests without a key. Each request is admitted and
+counted as any other, before its body is read.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from domain.errors import KernelIndexError
+from domain.events import timestamp
+from service.http.admission import VISIT, Gate, Visit, peer_of
+from service.http.boundary import request_id_of
+from service.rates import rate_headers
+
+KEEP: Final = "kernelindex.keep"
+"""In the scope of a request: a list, for the ``accessedAt`` that its answer states where the rest may be kept."""
+
+STATED: Final = b'"accessedAt":"%b"'
+MAX_BODY: Final = 64 * 1024
+WAIT_S: Final = 0.25
+"""How long a body may take to arrive, for a request that is looked up: any other is read by who answers it."""
+
+ENTRY_BYTES: Final = 2_000
+"""What an entry takes beside the bytes of request and answer, roughly."""
+
+OF_THE_REQUEST: Final = frozenset({b"x-request-id", b"ratelimit", b"ratelimit-policy"})
+OF_A_BODY: Final = frozenset({b"content-length", b"content-type"})
+BYPASSED_BY: Final = frozenset({b"authorization", b"x-kernelindex-min-position", b"content-encoding"})
+
+Key = tuple[Any, ...]
+
+
+class Moment(NamedTuple):
+    """What all answers depend on beside the request."""
+
+    position: int
+    generation: int
+    day: str
+
+
+class Kept(NamedTuple):
+    """An answer: what comes before ``accessedAt`` and what comes after it."""
+
+    headers: list[tuple[bytes, bytes]]
+    before: bytes
+    after: bytes
+
+
+class Answers:
+    """Kept answers of one moment, the ones used last, at most ``max_bytes`` of them with their keys."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self._moment: Moment | None = None
+        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, moment: Moment, key: Key) -> Kept | None:
+        """The answer to a request, if it is kept and of this moment."""
+        self._be_at(moment)
+        kept = self._kept.get(key)
+        if kept:
+            self._kept.move_to_end(key)
+        return kept
+
+    def keep(self, moment: Moment, key: Key, kept: Kept) -> None:
+        """Keep an answer of this moment, unless it is so large that it would push out most others."""
+        self._be_at(moment)
+        size = _size(key, kept)
+        if size > self.max_bytes // 8 or key in self._kept:
+            return
+        self._kept[key] = kept
+        self.bytes += size
+        while self.bytes > self.max_bytes:
+            self.bytes -= _size(*self._kept.popitem(last=False))
+
+    def _be_at(self, moment: Moment) -> None:
+        if moment != self._moment:
+            self._moment = moment
+            self._kept.clear()
+            self.bytes = 0
+
+
+def _size(key: Key, kept: Kept) -> int:
+    return ENTRY_BYTES + sum(len(part) for part in key if isinstance(part, bytes)) + len(kept.before) + len(kept.after)
+
+
+class ResponseCache:
+    """The layer. ``moment(now)`` tells what answers depend on now; ``path`` is the only one whose answers are kept."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        answers: Answers,
+        *,
+        path: str,
+        gate: Gate,
+        moment: Callable[[datetime], Moment],
+        now: Callable[[], datetime],
+        make_id: Callable[[], str],
+    ) -> None:
+        self._app = app
+        self._answers = answers
+        self._path = path
+        self._gate = gate
+        self._moment = moment
+        self._now = now
+        self._make_id = make_id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request with what is kept, else have it answered, and keep that where it may be."""
+        headers = self._headers_of(scope)
+        if headers is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            visit = scope[VISIT] = self._gate.admit(Headers(scope=scope), peer_of(scope))
+        except KernelIndexError:
+            # It is refused once more inside, where that is told.
+            await self._app(scope, receive, send)
+            return
+        request: bytes | None = scope["query_string"]
+        if scope["method"] == "POST":
+            request, receive = await _body(receive)
+        if request is None:
+            await self._app(scope, receive, send)
+            return
+        # What visitors of a demo may do counts as well: it is the same for all that have, or have no, principal.
+        known = visit.caller.principal is not None
+        key = (scope["method"], known, headers.get(b"accept", b""), headers.get(b"content-type", b""), request)
+        now = self._now()
+        moment = self._moment(now)
+        if kept := self._answers.get(moment, key):
+            await self._give(kept, visit, headers, now, send)
+        else:
+            await self._app(scope, receive, self._keeping(scope, moment, key, send))
+
+    async def _give(self, kept: Kept, visit: Visit, asked: dict[bytes, bytes], now: datetime, send: Send) -> None:
+        came = asked.get(b"x-request-id", b"").decode("latin-1")
+        headers = [
+            *kept.headers,
+            *((name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()),
+            (b"x-request-id", request_id_of(came, self._make_id).encode()),
+        ]
+        status, body = HTTPStatus.OK.value, b"".join((kept.before, STATED % timestamp(now).encode(), kept.after))
+        known = asked.get(b"if-none-match", b"")
+        if known and any(name == b"etag" and value in known for name, value in headers):
+            status, body = HTTPStatus.NOT_MODIFIED.value, b""
+            headers = [header for header in headers if header[0] not in OF_A_BODY]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _headers_of(self, scope: Scope) -> dict[bytes, bytes] | None:
+        """The headers of a request whose answer may be kept; None for any other."""
+        if scope["type"] != "http" or scope["path"] != self._path or scope["method"] not in ("GET", "POST"):
+            return None
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        if len(headers) != len(scope["headers"]) or not BYPASSED_BY.isdisjoint(headers):
+            return None
+        length = headers.get(b"content-length", b"0")
+        fits = len(length) <= len(str(MAX_BODY)) and length.isdigit() and int(length) <= MAX_BODY
+        return headers if fits and len(scope["query_string"]) <= MAX_BODY else None
+
+    def _keeping(self, scope: Scope, moment: Moment, key: Key, send: Send) -> Send:
+        """``send``, which keeps the answer that goes through it where it is marked, and still of the same moment."""
+        start: Message = {}
+        stated: list[str] = []
+        scope[KEEP] = stated  # a list, because routing goes on with copies of the scope
+
+        async def keeping(message: Message) -> None:
+            nonlocal start
+            if stated and moment == self._moment(self._now()):
+                if message["type"] == "http.response.start":
+                    if scope["method"] == "GET":
+                        named = [(b"etag", _etag(moment, key)), (b"cache-control", b"no-cache")]
+                        message["headers"] = [*message["headers"], *named]
+                    start = message
+                elif start and not message.get("more_body"):
+                    self._keep(stated[0], moment, key, start, message["body"])
+            await send(message)
+
+        return keeping
+
+    def _keep(self, accessed_at: str, moment: Moment, key: Key, start: Message, body: bytes) -> None:
+        # The stamp is behind the data, so the last of them is its own.
+        before, found, after = body.rpartition(STATED % accessed_at.encode())
+        if found and start["status"] == HTTPStatus.OK:
+            headers = [header for header in start["headers"] if header[0] not in OF_THE_REQUEST]
+            self._answers.keep(moment, key, Kept(headers, before, after))
+
+
+def _etag(moment: Moment, key: Key) -> bytes:
+    """A weak one: two answers under it differ in ``accessedAt``."""
+    return f'W/"{blake2b(repr((moment, key)).encode(), digest_size=16).hexdigest()}"'.encode()
+
+
+async def _body(receive: Receive) -> tuple[bytes | None, Receive]:
+    """The body, where all of it has come already, and ``receive`` as it was before that."""
+    seen: list[Message] = []
+    size, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(WAIT_S):
+            while more and size <= MAX_BODY:
+                seen.append(await receive())
+                more = seen[-1]["type"] == "http.request" and seen[-1].get("more_body", False)
+                size += len(seen[-1].get("body", b""))
+    is_whole = bool(seen) and seen[-1]["type"] == "http.request" and not more and size <= MAX_BODY
+    body = b"".join(message.get("body", b"") for message in seen) if is_whole else None
+    seen.reverse()
+
+    async def again() -> Message:
+        return seen.pop() if seen else await receive()
+
+    return body, again

@@ -1,0 +1,217 @@
+"""Whole answers are kept until the log goes on: no reader can tell, except that they come sooner."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from domain import principals
+from domain.commands import Ingest
+from domain.principals import LOCAL
+from service.app import Index
+from service.http.response_cache import Answers, Kept, Moment
+from tests.examples import bundle
+from tests.service.site import Site, asked, site
+
+LATEST = "{ runs(first: 5) { totalCount position nodes { digest ranking { rank groupSize } } } }"
+MOMENT = Moment(1, 0, "2026-08-01")
+
+
+class Counted:
+    """The endpoint, and how often it was asked."""
+
+    def __init__(self, on: Site) -> None:
+        self.times = 0
+        self._endpoint = on.app.state.web.graphql
+        on.app.state.web.graphql = self
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.times += 1
+        await self._endpoint(scope, receive, send)
+
+
+class Served:
+    """A site with a run, a client of it, and its endpoint."""
+
+    def __init__(self, on: Site, client: httpx.AsyncClient) -> None:
+        self.on, self.client, self.endpoint = on, client, Counted(on)
+        self.index: Index = on.app.state.web._index
+
+    async def ingest(self, number: int) -> int:
+        one = Ingest(bundle=bundle(1000 + number, by=f"n{number}"))
+        return (await self.index.ledger.handle([one], LOCAL)).position
+
+    async def kept(self, query: str, headers: dict[str, str] | None = None) -> bool:
+        """Whether a second asking of the same does not reach the endpoint."""
+        await asked(self.client, query, headers)
+        before = self.endpoint.times
+        await asked(self.client, query, headers)
+        return self.endpoint.times == before
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    async with site(tmp_path, requests_per_minute=1_000_000_000) as (on, client):
+        served = Served(on, client)
+        await served.ingest(0)
+        yield served
+
+
+def without_time(answer: dict[str, Any]) -> dict[str, Any]:
+    del answer["extensions"]["stamp"]["accessedAt"]
+    return answer
+
+
+class TestAKeptAnswer:
+    async def test_is_the_same_but_for_the_time_at_which_it_was_read(self, served: Served) -> None:
+        first = await asked(served.client, LATEST)
+        served.on.clock.forward(seconds=7)
+        second = await asked(served.client, LATEST)
+
+        assert served.endpoint.times == 1
+        read = [one.json()["extensions"]["stamp"]["accessedAt"] for one in (first, second)]
+        assert read[0] < read[1] == served.on.clock().isoformat(timespec="microseconds").replace("+00:00", "Z")
+        assert without_time(first.json()) == without_time(second.json())
+        assert first.headers.keys() == second.headers.keys()
+        assert first.headers["x-request-id"] != second.headers["x-request-id"]
+
+    async def test_counts_as_a_request_like_any_other(self, tmp_path: Path) -> None:
+        async with site(tmp_path, requests_per_minute=3) as (_, client):
+            answers = [await asked(client, LATEST) for _ in range(4)]
+
+        assert [one.status_code for one in answers] == [200, 200, 200, 429]
+        assert ["r=2" in answers[0].headers["ratelimit"], "r=1" in answers[1].headers["ratelimit"]] == [True, True]
+
+    async def test_is_dropped_with_the_next_event(self, served: Served) -> None:
+        before = (await asked(served.client, LATEST)).json()["data"]["runs"]
+        position = await served.ingest(1)
+        after = (await asked(served.client, LATEST)).json()["data"]["runs"]
+
+        assert (before["totalCount"], after["totalCount"]) == (1, 2)
+        assert before["position"] < after["position"] == position
+
+    async def test_is_dropped_when_the_day_ends(self, served: Served) -> None:
+        query = "{ runs(first: 1) { nodes { citation { content } } } }"
+        first = await asked(served.client, query)
+        served.on.clock.forward(seconds=timedelta(days=1).total_seconds())
+        second = await asked(served.client, query)
+
+        assert first.json()["data"] != second.json()["data"]
+
+    async def test_is_never_older_than_the_position_that_it_states(self, served: Served) -> None:
+        """Readers ask for the same while runs come in: what was acknowledged before they asked is in their answer."""
+        written = 1
+
+        async def write() -> None:
+            nonlocal written
+            for number in range(1, 30):
+                await served.ingest(number)
+                written = number + 1
+
+        async def read() -> None:
+            while written < 30:
+                known = written
+                answer = (await asked(served.client, LATEST)).json()
+                runs = answer["data"]["runs"]
+                assert runs["totalCount"] >= known
+                assert answer["extensions"]["stamp"]["position"] == runs["position"]
+                (shown,) = {node["ranking"]["groupSize"] for node in runs["nodes"]}
+                assert shown == runs["totalCount"]
+                await asyncio.sleep(0)  # a kept answer comes without a pause, in which others could go on
+
+        await asyncio.gather(write(), *(read() for _ in range(4)))
+
+    async def test_is_revalidated_by_its_etag(self, served: Served) -> None:
+        first = await served.client.get("/graphql", params={"query": LATEST})
+        etag = first.headers["etag"]
+        again = await served.client.get("/graphql", params={"query": LATEST}, headers={"If-None-Match": etag})
+        await served.ingest(1)
+        later = await served.client.get("/graphql", params={"query": LATEST}, headers={"If-None-Match": etag})
+
+        assert (first.status_code, again.status_code, later.status_code) == (200, 304, 200)
+        assert (again.content, again.headers["etag"]) == (b"", etag)
+        assert later.headers["etag"] != etag
+
+
+class TestIsKept:
+    async def test_by_post_and_get(self, served: Served) -> None:
+        assert await served.kept(LATEST)
+        await served.client.get("/graphql", params={"query": LATEST})
+        before = served.endpoint.times
+        await served.client.get("/graphql", params={"query": LATEST})
+        assert served.endpoint.times == before
+
+    async def test_apart_for_each_media_type(self, served: Served) -> None:
+        await asked(served.client, LATEST)
+        other = await asked(served.client, LATEST, {"Accept": "application/graphql-response+json"})
+        assert other.headers["content-type"].startswith("application/graphql-response+json")
+
+
+class TestIsNotKept:
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "{ stamp { position } }",
+            "{ rateLimit { remaining } }",
+            "{ viewer { principal } }",
+            "{ runs(first: 1) { nodes { stamp { accessedAt } } } }",
+            "{ at(asOf: {position: 1}) { stamp { position } } }",
+        ],
+    )
+    async def test_what_depends_on_when_and_by_whom_it_is_asked(self, served: Served, query: str) -> None:
+        assert not await served.kept(query)
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "{ runs(first: 101) { totalCount } }",
+            "{ nothing }",
+            "{",
+            "mutation { retractRun(input: {}) { __typename } }",
+        ],
+    )
+    async def test_an_error_or_a_mutation(self, served: Served, query: str) -> None:
+        assert not await served.kept(query)
+
+    async def test_what_was_asked_with_a_key(self, served: Served) -> None:
+        header = served.on.key(principals.Scope.ATTEST)[1]
+        await asked(served.client, LATEST)
+        assert not await served.kept(LATEST, header)
+
+    async def test_what_waits_for_a_position(self, served: Served) -> None:
+        await asked(served.client, LATEST)
+        assert not await served.kept(LATEST, {"X-KernelIndex-Min-Position": "1"})
+
+    async def test_anything_where_the_setting_says_so(self, tmp_path: Path) -> None:
+        async with site(tmp_path, response_cache_bytes=0) as (on, client):
+            assert not await Served(on, client).kept(LATEST)
+
+
+class TestAnswers:
+    def test_stay_within_their_bytes_under_a_flood_of_distinct_requests(self) -> None:
+        answers = Answers(max_bytes=100_000)
+        for number in range(2_000):
+            answers.keep(MOMENT, ("POST", b"%d" % number), Kept([], b"x" * 500, b""))
+            assert answers.bytes <= 100_000
+            answers.get(MOMENT, ("POST", b"0"))
+
+        assert 30 < len(answers) < 50
+        assert answers.get(MOMENT, ("POST", b"0")), "the one that is asked for again and again stays"
+        assert answers.get(MOMENT, ("POST", b"1")) is None
+
+    def test_of_another_moment_are_gone(self) -> None:
+        answers = Answers(max_bytes=100_000)
+        for moment in (MOMENT, MOMENT._replace(position=2), MOMENT._replace(generation=1)):
+            assert answers.get(moment, ("POST", b"q")) is None
+            answers.keep(moment, ("POST", b"q"), Kept([], b"", b""))
+            assert len(answers) == 1
+
+    def test_that_would_push_out_most_others_are_not_kept(self) -> None:
+        answers = Answers(max_bytes=100_000)
+        answers.keep(MOMENT, ("POST", b"q"), Kept([], b"x" * 20_000, b""))
+        assert len(answers) == 0
