@@ -20,6 +20,7 @@ from eventsourcing.utils import Environment
 
 from domain.events import Committed, Event, Recorded, decode_state, encode_state, erased, type_of
 from domain.facts import EventErased
+from service.in_use import InUse
 
 LOCK_TIMEOUT_S = 30
 
@@ -158,6 +159,7 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._use = InUse()
         with _told():
             self._application = _Log(
                 {
@@ -179,6 +181,10 @@ class EventLog:
         An ``EventErased`` takes the payload that it names with it, in the same transaction. Raises
         :class:`AlreadyRecorded` where a stream has moved on or the request's key was used.
         """
+        with self._at_work():
+            return self._append(events, request)
+
+    def _append(self, events: Sequence[Recorded], request: Request | None) -> int:
         try:
             if not events:
                 self._application.recorder.insert_events([], request=request)
@@ -202,7 +208,7 @@ class EventLog:
 
     def at(self, position: int) -> Event | None:
         """The event at a position. Looks through the whole log: for rare questions."""
-        with _told():
+        with self._at_work():
             recorder_id = self._reader.select_at(position) if position > 0 else None
         found = self.read(recorder_id - 1, 1) if recorder_id else []
         return found[0].at(position) if found else None
@@ -219,7 +225,7 @@ class EventLog:
 
     def load(self, streams: Collection[str]) -> Mapping[str, list[Recorded]]:
         """The whole history of each of these streams that has any."""
-        with _told():
+        with self._at_work():
             rows = self._reader.select_streams(streams)
         return {
             stream: [decode_state(*row) for row in group] for stream, group in groupby(rows, key=lambda row: row[0])
@@ -227,7 +233,7 @@ class EventLog:
 
     def read(self, after: int, limit: int) -> list[Committed]:
         """At most ``limit`` events with recorder ids above ``after``, in the order in which they were committed."""
-        with _told():
+        with self._at_work():
             found = self._reader.select_notifications(after, limit, inclusive_of_start=False)
         return [
             Committed(item.id, decode_state(str(item.originator_id), item.originator_version, item.topic, item.state))
@@ -236,17 +242,18 @@ class EventLog:
 
     def request(self, principal: str, mutation: str, key: str) -> Request | None:
         """What was answered under this idempotency key."""
-        with _told():
+        with self._at_work():
             return self._reader.select_request(principal, mutation, key)
 
     def latest(self) -> int:
         """The recorder id of the last committed event (0 for none)."""
-        with _told():
+        with self._at_work():
             return self._reader.select_latest()
 
     def length(self) -> int:
         """How many events are committed: the position of the last one."""
-        return self._reader.count_events()
+        with self._at_work():
+            return self._reader.count_events()
 
     def changed(self) -> bool:
         """Whether any connection, of this process or another, has committed since the last call. Takes microseconds."""
@@ -254,10 +261,21 @@ class EventLog:
         return self._version != before
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, once nobody is at work with them."""
+        if not self._use.finish(LOCK_TIMEOUT_S):
+            # Somebody is stuck; the end of the process closes them.
+            return
         self._application.close()
         self._reader.datastore.close()
         self._watcher.close()
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """Work with the connections. Raises :class:`LogUnusable` where they are closed, or their file is damaged."""
+        with self._use.at_work() as is_open, _told():
+            if not is_open:
+                raise LogUnusable("the log is closed")
+            yield
 
     def _data_version(self) -> int:
         return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
