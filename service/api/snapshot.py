@@ -24,6 +24,9 @@ from service.api.stored import Stored
 ON_LOOP: Final = 128
 """Up to so many point look-ups are quicker on the event loop than a hop to the reader's thread."""
 
+PREFIXES_ON_LOOP: Final = 8
+"""Looking up what begins with some digits takes longer than a point look-up."""
+
 Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
 Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
@@ -191,7 +194,7 @@ class Snapshot:
         def query(db: sqlite3.Connection, ids: list[str]) -> Mapping[str, list[Match]]:
             return identities.matches(db, ids, self.position, kinds)
 
-        return list(await self._loader(f"ids of {', '.join(kinds)}", query).load(text))
+        return list(await self._loader(f"ids of {', '.join(kinds)}", query, PREFIXES_ON_LOOP).load(text))
 
     async def target(self, alias: str) -> str | None:
         """What an alias names: a digest, or `source/<slug>`."""
@@ -226,12 +229,12 @@ class Snapshot:
         """A document of the views, read in this snapshot."""
         return Stored(text, self, self.position if self.pinned else None)
 
-    def _loader(self, name: str, query: Query) -> Gathered:
+    def _loader(self, name: str, query: Query, on_loop: int = ON_LOOP) -> Gathered:
         loader = self._loaders.get(name)
         if loader is None:
 
             async def find(keys: list[str]) -> Mapping[str, Any]:
-                if len(keys) <= ON_LOOP:
+                if len(keys) <= on_loop:
                     return self._views.peek(lambda db: query(db, keys))
                 found: Mapping[str, Any] = await self.read(lambda db: query(db, keys))
                 return found
