@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.bundles import Bundle, bundle_of
-from domain.commands import Ingest
+from domain.commands import Ingest, RetractRun
 from domain.json_text import Json
 from domain.manifests import read_manifest
 from domain.principals import LOCAL
@@ -107,11 +107,19 @@ async def test_case_03_a_run_without_a_value_is_not_ranked(index: Index) -> None
         assert one.run
         names[one.run.digest] = step["id"]
 
-    data = await ask(index, "{ runs { nodes { digest primary { value } ranking { rank eligible reasons } } } }")
+    async def rankings() -> dict[str, Any]:
+        data = await ask(index, "{ runs { nodes { digest primary { value } ranking { rank eligible reasons } } } }")
+        return {names[run["digest"]]: run["ranking"] for run in data["runs"]["nodes"]}
 
-    rankings = {names[run["digest"]]: run["ranking"] for run in data["runs"]["nodes"]}
-    assert rankings["n1"] == {"rank": None, "eligible": False, "reasons": ["MISSING_PRIMARY_METRIC"]}
-    assert [rankings[name]["rank"] for name in ("n2", "n3")] == [1, 2]
+    before = await rankings()
+    [unmeasured] = [digest for digest, name in names.items() if name == "n1"]
+    await index.ledger.handle([RetractRun(run=unmeasured, reason="it has no value")], LOCAL)
+    after = await rankings()
+
+    assert before["n1"] == {"rank": None, "eligible": False, "reasons": ["MISSING_PRIMARY_METRIC"]}
+    assert after["n1"] == {"rank": None, "eligible": False, "reasons": ["RETRACTED", "MISSING_PRIMARY_METRIC"]}
+    for shown in (before, after):
+        assert [shown[name]["rank"] for name in ("n2", "n3")] == [1, 2]
 
 
 async def test_case_11_the_same_run_posted_again_and_not_quite_the_same(index: Index) -> None:
