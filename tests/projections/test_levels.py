@@ -50,7 +50,7 @@ def recorded(
     rerun: str, runner: str, outcome: RerunOutcome = RerunOutcome.CONFIRMED, of: Manifest = CLAIM
 ) -> list[Fact]:
     # Each runner has a result of its own.
-    measured = run(8200 + len(runner))
+    measured = run(8200 + ord(runner[0]))
     done = facts.RerunRecorded(
         rerun=rerun,
         run=of.digest,

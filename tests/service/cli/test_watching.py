@@ -51,7 +51,11 @@ async def test_a_watch_that_was_killed_goes_on_where_it_stopped(tmp_path: Path) 
             told += lines(first, 1)
         await written(tmp_path / "data", 400, 500)
         with watching(server.url(), tmp_path) as second:
-            told += lines(second, 2)
+            again = lines(second, 2)
+            if again[0] == told[-1]:
+                # It was killed between the line and the note of its place: better said twice than never.
+                again = [again[1], *lines(second, 1)]
+            told += again
     digests = [run(value).digest.removeprefix("sha256:") for value in (100, 200, 300, 400, 500)]
     assert [line.rsplit("/", 1)[1].strip() for line in told] == digests
     assert "100 ns" in told[0]
