@@ -91,7 +91,7 @@ def document_texts(
     return dict(db.execute(query, names).fetchall())
 
 
-def json_list(values: Iterable[str]) -> str:
+def json_list(values: Iterable[str | int]) -> str:
     """A list as SQLite's ``json_each`` takes it."""
     return msgspec.json.encode(list(values)).decode()
 

@@ -20,6 +20,7 @@ from eventsourcing.utils import Environment
 
 from domain.events import Committed, Event, Recorded, decode_state, encode_state, erased, type_of
 from domain.facts import EventErased
+from projections.model import json_list
 from service.in_use import InUse
 
 LOCK_TIMEOUT_S = 30
@@ -57,6 +58,9 @@ _REQUESTS: Final = """CREATE TABLE IF NOT EXISTS requests (
   principal TEXT, mutation TEXT, key TEXT, body_digest TEXT, id TEXT, answer BLOB,
   PRIMARY KEY (principal, mutation, key)
 ) WITHOUT ROWID"""
+_REQUEST: Final = "SELECT * FROM requests WHERE principal = ? AND mutation = ? AND key = ?"
+_EVENTS: Final = "SELECT rowid, originator_id, originator_version, topic, state FROM stored_events"
+_REPLACE: Final = "UPDATE stored_events SET state = ? WHERE originator_id = ? AND originator_version = ?"
 
 
 class _Mapper(Mapper[str]):
@@ -80,7 +84,7 @@ class _Mapper(Mapper[str]):
 
 
 class _Recorder(SQLiteApplicationRecorder):
-    """Keeps requests in the transaction of their events, and reads many streams at once."""
+    """Keeps requests in the transaction of their events, and answers queries over both."""
 
     def construct_create_table_statements(self) -> list[str]:
         return [*super().construct_create_table_statements(), _REQUESTS]
@@ -100,44 +104,14 @@ class _Recorder(SQLiteApplicationRecorder):
         for event in remains:
             # Else the payload would stay in the pages of the file, where its row had been.
             c.execute("PRAGMA secure_delete = ON")
-            c.execute(
-                f"UPDATE {self.events_table_name} SET state = ? WHERE originator_id = ? AND originator_version = ?",  # noqa: S608
-                (event.state, event.originator_id, event.originator_version),
-            )
+            c.execute(_REPLACE, (event.state, event.originator_id, event.originator_version))
         return super()._insert_events(c, stored_events, **kwargs)
 
-    def select_streams(self, streams: Iterable[str]) -> list[tuple[str, int, str, bytes]]:
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a query over the log's tables finds, in one statement."""
         with self.datastore.transaction(commit=False) as c:
-            c.execute(
-                f"SELECT originator_id, originator_version, topic, state FROM {self.events_table_name}"  # noqa: S608
-                " WHERE originator_id IN (SELECT value FROM json_each(?)) ORDER BY originator_id, originator_version",
-                (msgspec.json.encode(list(streams)).decode(),),
-            )
+            c.execute(query, values)
             return [tuple(row) for row in c.fetchall()]
-
-    def select_at(self, position: int) -> int | None:
-        """The recorder id at a position, which is the event's ordinal."""
-        with self.datastore.transaction(commit=False) as c:
-            c.execute(f"SELECT rowid FROM {self.events_table_name} ORDER BY rowid LIMIT 1 OFFSET ?", (position - 1,))  # noqa: S608
-            row = c.fetchone()
-            return int(row[0]) if row else None
-
-    def select_request(self, principal: str, mutation: str, key: str) -> Request | None:
-        with self.datastore.transaction(commit=False) as c:
-            c.execute(
-                "SELECT * FROM requests WHERE principal = ? AND mutation = ? AND key = ?", (principal, mutation, key)
-            )
-            row = c.fetchone()
-            return Request(*row) if row else None
-
-    def select_latest(self) -> int:
-        with self.datastore.transaction(commit=False) as c:
-            return self._max_notification_id(c) or 0
-
-    def count_events(self) -> int:
-        with self.datastore.transaction(commit=False) as c:
-            c.execute(f"SELECT count(*) FROM {self.events_table_name}")  # noqa: S608
-            return int(c.fetchone()[0])
 
 
 class _Factory(SQLiteFactory):
@@ -208,9 +182,7 @@ class EventLog:
 
     def at(self, position: int) -> Event | None:
         """The event at a position. Looks through the whole log: for rare questions."""
-        with self._at_work():
-            recorder_id = self._reader.select_at(position) if position > 0 else None
-        found = self.read(recorder_id - 1, 1) if recorder_id else []
+        found = self._events("ORDER BY rowid LIMIT 1 OFFSET ?", position - 1) if position > 0 else []
         return found[0].at(position) if found else None
 
     def erasures(self) -> int:
@@ -225,35 +197,31 @@ class EventLog:
 
     def load(self, streams: Collection[str]) -> Mapping[str, list[Recorded]]:
         """The whole history of each of these streams that has any."""
-        with self._at_work():
-            rows = self._reader.select_streams(streams)
-        return {
-            stream: [decode_state(*row) for row in group] for stream, group in groupby(rows, key=lambda row: row[0])
-        }
+        condition = "WHERE originator_id IN (SELECT value FROM json_each(?)) ORDER BY originator_id, originator_version"
+        found = [one.recorded for one in self._events(condition, json_list(streams))]
+        return {stream: list(history) for stream, history in groupby(found, key=lambda one: one.originator_id)}
 
     def read(self, after: int, limit: int) -> list[Committed]:
         """At most ``limit`` events with recorder ids above ``after``, in the order in which they were committed."""
-        with self._at_work():
-            found = self._reader.select_notifications(after, limit, inclusive_of_start=False)
-        return [
-            Committed(item.id, decode_state(str(item.originator_id), item.originator_version, item.topic, item.state))
-            for item in found
-        ]
+        return self._events("WHERE rowid > ? ORDER BY rowid LIMIT ?", after, limit)
+
+    def pick(self, recorder_ids: Collection[int]) -> dict[int, Committed]:
+        """The events with these recorder ids, wherever they are in the log."""
+        found = self._events("WHERE rowid IN (SELECT value FROM json_each(?))", json_list(recorder_ids))
+        return {one.recorder_id: one for one in found}
 
     def request(self, principal: str, mutation: str, key: str) -> Request | None:
         """What was answered under this idempotency key."""
-        with self._at_work():
-            return self._reader.select_request(principal, mutation, key)
+        found = self._rows(_REQUEST, principal, mutation, key)
+        return Request(*found[0]) if found else None
 
     def latest(self) -> int:
         """The recorder id of the last committed event (0 for none)."""
-        with self._at_work():
-            return self._reader.select_latest()
+        return int(self._rows("SELECT coalesce(max(rowid), 0) FROM stored_events")[0][0])
 
     def length(self) -> int:
         """How many events are committed: the position of the last one."""
-        with self._at_work():
-            return self._reader.count_events()
+        return int(self._rows("SELECT count(*) FROM stored_events")[0][0])
 
     def changed(self) -> bool:
         """Whether any connection, of this process or another, has committed since the last call. Takes microseconds."""
@@ -268,6 +236,14 @@ class EventLog:
         self._application.close()
         self._reader.datastore.close()
         self._watcher.close()
+
+    def _events(self, condition: str, *values: object) -> list[Committed]:
+        rows = self._rows(f"{_EVENTS} {condition}", *values)
+        return [Committed(recorder_id, decode_state(*stored)) for recorder_id, *stored in rows]
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._at_work():
+            return self._reader.rows(query, *values)
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:

@@ -1,8 +1,7 @@
 """What an index proves of its log: signed checkpoints, and proofs under them that can be checked without it."""
 
 import asyncio
-from collections.abc import Callable
-from itertools import count, groupby
+from collections.abc import Sequence
 from typing import Final
 
 from domain.audit.notes import Checkpoint, Note
@@ -56,28 +55,13 @@ class Proving:
 
     async def events(self, positions: list[int]) -> list[Event]:
         """The events at these positions, from the log."""
-        ids = await self._views.read(lambda db: [events.recorder_id(db, position) for position in positions])
-        return await self.load([(position, found or 0) for position, found in zip(positions, ids, strict=True)])
+        ids = await self._views.read(lambda db: events.recorder_ids(db, positions))
+        return await self.load([(position, ids[position]) for position in positions])
 
-    async def load(self, rows: list[tuple[int, int]]) -> list[Event]:
-        """The events of these positions and recorder ids, from the log."""
-
-        return await asyncio.to_thread(self._load, rows)
-
-    def _load(self, rows: list[tuple[int, int]]) -> list[Event]:
-        """One read for each stretch of events that follow one another in the log."""
-        read: dict[int, Event] = {}
-        for _, stretch in groupby(sorted(set(rows)), key=_place_less_rank()):
-            near = list(stretch)
-            committed = self._log.read(near[0][1] - 1, len(near))
-            read |= {position: one.at(position) for (position, _), one in zip(near, committed, strict=True)}
-        return [read[position] for position, _ in rows]
-
-
-def _place_less_rank() -> Callable[[tuple[int, int]], int]:
-    """Equal for rows that follow one another without a gap, taken in order."""
-    rank = count()
-    return lambda row: row[1] - next(rank)
+    async def load(self, rows: Sequence[tuple[int, int]]) -> list[Event]:
+        """The events of these positions and recorder ids, from the log in one read."""
+        found = await asyncio.to_thread(self._log.pick, [recorder_id for _, recorder_id in rows])
+        return [found[recorder_id].at(position) for position, recorder_id in rows]
 
 
 def proven_text(event: Event) -> bytes:
