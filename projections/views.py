@@ -183,7 +183,23 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 def open_writer(path: Path) -> sqlite3.Connection:
     """A connection that may write views to this file, empty ones where there are none: for :func:`apply`."""
+    return _with_tables(_connect(path, writes=True))
+
+
+def open_scratch(path: Path) -> sqlite3.Connection:
+    """A connection to a new file that nobody else reads and that nobody misses: it needs no journal."""
     db = _connect(path, writes=True)
+    for pragma in ("journal_mode = OFF", "locking_mode = EXCLUSIVE", "synchronous = OFF", "cache_size = -65536"):
+        db.execute(f"PRAGMA {pragma}")
+    return db
+
+
+def open_scratch_views(path: Path) -> sqlite3.Connection:
+    """The same with empty views in it: for :func:`apply`."""
+    return _with_tables(open_scratch(path))
+
+
+def _with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     db.execute("BEGIN IMMEDIATE")
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'saves'").fetchone():
         for model in READ_MODELS:

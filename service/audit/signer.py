@@ -14,8 +14,9 @@ from typing import Final
 from domain.audit.merkle import HASH_SIZE
 from domain.audit.notes import Checkpoint, Note, VerifierKey
 from domain.errors import Conflict, ErrorCode, InvalidInput
-from service.audit.ed25519 import SignerKey, check
+from service.audit.ed25519 import SignerKey
 from service.data_folder import PRIVATE, alone, write_whole
+from service.signatures import verify
 
 KEY_FILE: Final = "checkpoint.key"
 LAST_FILE: Final = "checkpoint"
@@ -80,7 +81,7 @@ class Signer:
         if not path.exists():
             return None
         note = Note.parse(path.read_text(encoding="utf-8"))
-        if not note.is_signed(self.verifier, check) or Checkpoint.of(note).origin != self._origin:
+        if not note.is_signed(self.verifier, verify) or Checkpoint.of(note).origin != self._origin:
             raise _refused(
                 f"the last checkpoint, in {path}, is not signed by this log's key",
                 "give the old key back; or, to begin anew under another, move that file away and tell your witnesses",

@@ -21,7 +21,7 @@ from projections.events import Criteria, page
 from projections.views import apply, open_writer
 from service.app import Index
 from service.audit.citing import check_proof
-from service.audit.ed25519 import check
+from service.signatures import verify
 from tests.examples import bundle, recorded
 from tests.service.api.asking import ask, error_of, ingest_all, run_of
 
@@ -152,7 +152,7 @@ async def test_a_checkpoint_is_signed_and_has_the_root_of_the_stamp(index: Index
     )
     note, key = Note.parse(data["checkpoint"]["note"]), VerifierKey.parse(data["checkpoint"]["verifierKey"])
 
-    assert note.is_signed(key, check)
+    assert note.is_signed(key, verify)
     assert key.name == data["checkpoint"]["origin"] == "kernelindex.localhost/log"
     assert Checkpoint.of(note).size == data["checkpoint"]["treeSize"] == data["stamp"]["position"]
     assert data["checkpoint"]["rootHash"] == data["stamp"]["rootHash"]

@@ -11,9 +11,10 @@ from domain.commands import RegisterSource
 from domain.errors import Conflict, ErrorCode, InvalidInput
 from domain.principals import LOCAL
 from service.app import open_index
-from service.audit.ed25519 import SignerKey, check
+from service.audit.ed25519 import SignerKey
 from service.audit.signer import Signer
 from service.settings import Settings
+from service.signatures import verify
 from tests.examples import Clock, Ids
 from tests.service.api.asking import ask, error_of
 
@@ -37,7 +38,7 @@ def signer(tmp_path: Path) -> Signer:
 
 def test_a_checkpoint_is_signed_under_the_key_that_is_published(signer: Signer) -> None:
     note = signer.sign(2, LOG)
-    assert note.is_signed(signer.verifier, check)
+    assert note.is_signed(signer.verifier, verify)
     assert Checkpoint.of(note) == Checkpoint(ORIGIN, 2, LOG(2))
 
 
@@ -78,7 +79,7 @@ def test_a_last_checkpoint_of_another_key_is_not_extended(tmp_path: Path) -> Non
 def test_a_key_may_be_given(tmp_path: Path) -> None:
     key = SignerKey(ORIGIN, bytes(range(32)))
     signer = Signer(tmp_path, ORIGIN, str(key))
-    assert signer.sign(1, LOG).is_signed(key.verifier, check)
+    assert signer.sign(1, LOG).is_signed(key.verifier, verify)
     assert not (tmp_path / "checkpoint.key").exists()
 
 
