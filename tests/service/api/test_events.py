@@ -204,6 +204,11 @@ async def test_positions_that_the_log_has_not_are_refused(index: Index, query: s
     assert (error["code"], error["path"]) == ("INVALID_ARGUMENT", path)
 
 
+async def test_positions_the_wrong_way_round_are_said_to_be_so(index: Index) -> None:
+    error = await error_of(index, "{ consistencyProof(from: 3, to: 2) { to } }")
+    assert error["remedy"] == "give the earlier position as from, the later one as to"
+
+
 FILED = (
     facts.LogOpened(log_id="0123456789abcdef", origin="example.org/log"),
     facts.AttestationFiled(
