@@ -2,40 +2,71 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
-from domain.audit.notes import Checkpoint, Note
+from domain.audit.notes import Checkpoint, Note, VerifierKey
 from domain.audit.proofs import TlogProof
-from domain.errors import ErrorCode, InvalidInput
+from domain.errors import Conflict, ErrorCode, InvalidInput
 from domain.events import Event, canonical_event, event_digest
 from domain.facts import Erased
 from projections import events, tree
 from projections.views import Views
-from service.audit.signer import Signer, refused_as_shorter
+from service.audit.signer import RootAt, refused_as_shorter
 from service.event_log import EventLog
 from service.follower import Follower
 
 REACH_S: Final = 5.0
 
 
-class Proving:
-    """The proofs of one index. Every checkpoint covers all that the index shows when it is asked."""
+class Checkpoints(Protocol):
+    """Where checkpoints come from: the signer, or what passes on those of the signer elsewhere."""
 
-    def __init__(self, log: EventLog, views: Views, follower: Follower, signer: Signer) -> None:
+    @property
+    def verifier(self) -> VerifierKey:
+        """The key to check them by."""
+
+    def signed_at(self, size: int) -> Note | None:
+        """The newest one, if it is known at once that it is of this size."""
+
+    def newest(self, size: int, root_at: RootAt, published: str | None) -> Note:
+        """The newest one for who knows ``size`` events; ``published`` is the longest in the log's database."""
+
+
+class Proving:
+    """The proofs of one index, under the signer's checkpoints."""
+
+    def __init__(self, log: EventLog, views: Views, follower: Follower, checkpoints: Checkpoints) -> None:
         self._log = log
         self._views = views
         self._follower = follower
-        self.signer = signer
+        self._checkpoints = checkpoints
+
+    @property
+    def verifier(self) -> VerifierKey:
+        """The key that checkpoints are checked by."""
+        return self._checkpoints.verifier
 
     async def checkpoint(self) -> Note:
-        """The newest checkpoint, signed now if it must be. Raises ``Conflict`` where the log is not what was signed."""
+        """The newest checkpoint; where this host signs, it covers all that the index shows when it is asked.
+
+        Raises ``Conflict`` where the log is not what was signed.
+        """
         head = self._follower.head
-        note = self.signer.signed_at(head.position)
-        if note is None:
-            note = await self._views.read(lambda db: self.signer.sign(head.position, lambda size: tree.root(db, size)))
+        note = self._checkpoints.signed_at(head.position) or await self._newest(head.position)
         promised = Checkpoint.of(note)
         if promised.size > head.position and await asyncio.to_thread(self._log.latest) == head.recorder_id:
             raise refused_as_shorter(promised, head.position)
+        return note
+
+    async def _newest(self, size: int) -> Note:
+        """What the signer has to say of ``size`` events; the log's other hosts are let know."""
+        key = str(self.verifier)
+        published = await asyncio.to_thread(self._log.checkpoint, key)
+        note = await self._views.read(
+            lambda db: self._checkpoints.newest(size, lambda first: tree.root(db, first), published)
+        )
+        if str(note) != published:
+            await asyncio.to_thread(self._log.publish, key, Checkpoint.of(note).size, str(note))
         return note
 
     async def tlog_proof(self, position: int) -> TlogProof:
@@ -43,6 +74,13 @@ class Proving:
         require_position(position, self._follower.head.position)
         note = await self.checkpoint()
         size = Checkpoint.of(note).size
+        if position > size:
+            raise Conflict.because(
+                f"the newest checkpoint covers {size} events, not yet position {position}",
+                code=ErrorCode.VIEWS_BEHIND,
+                path="position",
+                remedy="ask again later, or the host that signs",
+            )
         # Another process may have signed what these views are about to show.
         await self._follower.reach(size, REACH_S)
         hashes = await self._views.read(lambda db: tree.inclusion(db, position, size))

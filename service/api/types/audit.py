@@ -58,7 +58,7 @@ async def checkpoint_document(context: Context) -> Doc:
         "treeSize": checkpoint.size,
         "rootHash": _text(checkpoint.root),
         "note": str(note),
-        "verifierKey": str(proving.signer.verifier),
+        "verifierKey": str(proving.verifier),
     }
 
 

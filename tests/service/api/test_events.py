@@ -240,7 +240,7 @@ def test_an_erased_attestation_is_in_no_history_but_its_own(tmp_path: Path) -> N
 async def test_a_citation_carries_its_proof_where_that_is_asked_for(index: Index) -> None:
     query = "query($id: ID!, $proof: Boolean!) { run(id: $id) { citation(proof: $proof) { content proof } } }"
     digest = run_of(100).digest
-    key = index.proving.signer.verifier
+    key = index.proving.verifier
 
     proof = (await ask(index, query, id=digest, proof=True))["run"]["citation"]["proof"]
     assert check_proof(proof, key)["stream"] == f"run/{digest}"

@@ -158,7 +158,7 @@ def counted(index: Index) -> Iterator[list[str]]:
 
 def connections_of(index: Index) -> list[sqlite3.Connection]:
     """All connections that can be read through: as many of the log as its pool ever opens at once in these tests."""
-    pool = index.log._reader.datastore.pool
+    pool = index.log._store._reader.pool
     with ExitStack() as opened:
         for _ in range(pool.pool_size):
             opened.callback(pool.put_connection, pool.get_connection())
