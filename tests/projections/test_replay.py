@@ -41,7 +41,7 @@ from domain.commands import (
 from domain.events import Committed
 from domain.principals import LOCAL
 from projections import saves
-from projections.digests import FULL_TEXT, view_digests
+from projections.digests import FULL_TEXT, tables_of, view_digests
 from projections.model import AS_OF
 from projections.registry import HANDLERS, READ_MODELS
 from projections.views import apply, open_writer
@@ -326,6 +326,14 @@ def test_a_change_of_any_table_changes_its_digest_alone(tmp_path: Path) -> None:
             changed = {name for name, digest in view_digests(db).items() if digest != before[name]}
             db.execute("ROLLBACK")
             assert changed == {table}
+
+
+def test_no_column_holds_fractions(tmp_path: Path) -> None:
+    """Exact numbers are text, so that a digest's canonical form is plain JSON."""
+    with closing(open_writer(tmp_path / "views.db")) as db:
+        query = "SELECT DISTINCT type FROM pragma_table_info(?)"
+        types = {type_ for table in tables_of(db) for (type_,) in db.execute(query, (table,))}
+    assert types == {"TEXT", "INTEGER", "BLOB"}
 
 
 def key_of(db: sqlite3.Connection, table: str) -> str:
