@@ -15,7 +15,7 @@ import aiosqlite
 
 from domain.events import Committed, Event
 from projections import saves
-from projections.registry import ABSORBERS, CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
+from projections.registry import READ_MODELS, SHOWN, Applied, fingerprint
 from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
@@ -209,7 +209,7 @@ def _with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     return db
 
 
-def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -> Save:
+def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed], applied: Applied = SHOWN) -> Save:
     """Apply whole saves in one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -221,13 +221,13 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
         for position, one in enumerate(committed, head.position + 1):
             event = one.at(position)
             save.append((event, one.recorder_id))
-            for handle in HANDLERS.get(type(event.fact), ()):
+            for handle in applied.handlers.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
                 saves.record_save(db, event, one.recorder_id)
-                for conclude in CONCLUSIONS:
+                for conclude in applied.conclusions:
                     conclude(db, concluded, position)
-                for absorb in ABSORBERS:
+                for absorb in applied.absorbers:
                     absorb(db, save)
                 concluded, save = position, []
         head = saves.head(db)

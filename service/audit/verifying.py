@@ -11,7 +11,7 @@ from typing import Final
 
 from domain.audit.continuity import Broken, WrongVersion, follows, is_one_moment, opens
 from domain.audit.findings import Tampered, Tampering
-from domain.audit.leaves import digest_bytes, leaf_of
+from domain.audit.leaves import leaf_of
 from domain.audit.merkle import Tree
 from domain.audit.notes import Checkpoint
 from domain.audit.records import holds
@@ -19,6 +19,7 @@ from domain.events import Committed, Recorded, type_of
 from domain.facts import Erased, EventErased
 from projections import coverage, saves, versions
 from projections.digests import rows_that_hold, view_digests
+from projections.registry import DERIVED, SHOWN
 from projections.saves import UnknownPolicy
 from projections.versions import open_versions
 from projections.views import apply, open_scratch_views
@@ -52,12 +53,12 @@ def verify(log: Path, checkpoint: Checkpoint, kept: Sequence[Checkpoint] = (), *
 def _read(log: Path, checkpoint: Checkpoint, kept: Sequence[Checkpoint], replay: "_Replay") -> None:
     promises, tree = _Promises(checkpoint, kept), Tree()
     before: Recorded | None = None
-    for position, event in enumerate(read_exported(log), 1):
+    for position, (event, digest) in enumerate(read_exported(log), 1):
         if position == 1:
             opens(event, checkpoint.origin)
         follows(before, event, position)
         holds(event, position)
-        tree.append(leaf_of(digest_bytes(Committed(0, event).at(position))))
+        tree.append(leaf_of(digest))
         tree.completed.clear()
         promises.compare(tree)
         replay.take(event)
@@ -160,7 +161,7 @@ class _Replay:
         first = self._head.position + 1
         committed = [Committed(position, event) for position, event in enumerate(self._whole, first)]
         try:
-            self._head = apply(self._views, self._head, committed)
+            self._head = apply(self._views, self._head, committed, SHOWN if self._digests else DERIVED)
         except UnknownPolicy:
             raise
         except Exception as error:

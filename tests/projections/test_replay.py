@@ -43,7 +43,7 @@ from domain.principals import LOCAL
 from projections import saves
 from projections.digests import FULL_TEXT, tables_of, view_digests
 from projections.model import AS_OF
-from projections.registry import HANDLERS, READ_MODELS
+from projections.registry import READ_MODELS, SHOWN
 from projections.views import apply, open_writer
 from service.app import Index, open_index
 from service.settings import Settings
@@ -209,7 +209,7 @@ def test_the_commands_bring_about_every_kind_of_fact() -> None:
     log = logged(EVERYTHING)
 
     assert {type(one.recorded.fact) for one in log} == {facts.Erased, *(type(fact) for fact in FACTS)}
-    assert set(HANDLERS) <= {type(one.recorded.fact) for one in log}
+    assert set(SHOWN.handlers) <= {type(one.recorded.fact) for one in log}
 
 
 @settings(max_examples=25, deadline=None)
