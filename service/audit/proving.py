@@ -71,27 +71,30 @@ class Proving:
 
     async def tlog_proof(self, position: int) -> TlogProof:
         """The proof under the newest checkpoint that the event at a position is in the log. The event is with it."""
-        require_position(position, self._follower.head.position)
+        (proof,) = await self.tlog_proofs([position])
+        return proof
+
+    async def tlog_proofs(self, positions: Sequence[int]) -> list[TlogProof]:
+        """The proofs of several events under one checkpoint, in order."""
+        for position in positions:
+            require_position(position, self._follower.head.position)
         note = await self.checkpoint()
         size = Checkpoint.of(note).size
-        if position > size:
-            raise Conflict.because(
-                f"the newest checkpoint covers {size} events, not yet position {position}",
-                code=ErrorCode.VIEWS_BEHIND,
-                path="position",
-                remedy="ask again later, or the host that signs",
-            )
+        _require_covered(max(positions), size)
         # Another process may have signed what these views are about to show.
         await self._follower.reach(size, REACH_S)
-        hashes = await self._views.read(lambda db: tree.inclusion(db, position, size))
-        (event,) = await self.events([position])
-        return TlogProof(position - 1, tuple(hashes), note, proven_text(event))
+        paths = await self._views.read(lambda db: tree.inclusions(db, positions, size))
+        found = await self.events(positions)
+        return [
+            TlogProof(event.position - 1, tuple(hashes), note, proven_text(event))
+            for event, hashes in zip(found, paths, strict=True)
+        ]
 
     async def consistency(self, earlier: int, later: int) -> list[bytes]:
         """The proof that the log up to one position begins as it does up to another."""
         return await self._views.read(lambda db: tree.consistency(db, earlier, later))
 
-    async def events(self, positions: list[int]) -> list[Event]:
+    async def events(self, positions: Sequence[int]) -> list[Event]:
         """The events at these positions, from the log."""
         ids = await self._views.read(lambda db: events.recorder_ids(db, positions))
         return await self.load([(position, ids[position]) for position in positions])
@@ -105,6 +108,16 @@ class Proving:
 def proven_text(event: Event) -> bytes:
     """What a proof carries of an event: its canonical bytes, or where it was erased the text of its digest."""
     return event_digest(event).encode() if isinstance(event.fact, Erased) else canonical_event(event)
+
+
+def _require_covered(position: int, size: int) -> None:
+    if position > size:
+        raise Conflict.because(
+            f"the newest checkpoint covers {size} events, not yet position {position}",
+            code=ErrorCode.VIEWS_BEHIND,
+            path="position",
+            remedy="ask again later, or the host that signs",
+        )
 
 
 def require_position(position: int, head: int, path: str = "position") -> None:

@@ -67,7 +67,7 @@ async def inclusion_document(context: Context, snapshot: Snapshot, position: int
     require_position(position, snapshot.position)
     size = snapshot.position
     (digest,) = await snapshot.read(lambda db: tree.digests(db, position - 1, 1))
-    hashes = await snapshot.read(lambda db: tree.inclusion(db, position, size))
+    (hashes,) = await snapshot.read(lambda db: tree.inclusions(db, [position], size))
     return {
         "position": position,
         "leafHash": _text(leaf_of(digest)),

@@ -50,6 +50,7 @@ ENTRIES = """query($first: Int!) { rankings(first: 1) { nodes { operation { name
 GROUPS = """query($first: Int!) { rankings(first: $first) { nodes {
   size profile leader { digest implementation { name } } operation { name } workload { label }
   protocol { harness } environment { digest } hardware { product } } } }"""
+PROOFS = "query($first: Int!) { runs(first: $first) { nodes { citation(proof: true) { proof } } } }"
 OPERATIONS = "query($first: Int!) { operations(first: $first) { totalCount nodes { name aliases manifest } } }"
 SOURCES = "query($first: Int!) { sources(first: $first) { totalCount nodes { name policy { licence } } } }"
 NODES = """query($ids: [ID!]!) { nodes(ids: $ids) { id
@@ -135,8 +136,9 @@ async def _world(index: Index) -> None:
         *(said for number in numbers for said in about(numbered(number).run, f"{number}")),
     ]
     await index.ledger.handle(commands, LOCAL)
-    # What it asks is nobody's query.
+    # What it asks is nobody's query, and what is signed once is not signed again.
     await index.follower.stop()
+    await index.proving.checkpoint()
 
 
 @contextmanager
@@ -174,8 +176,18 @@ async def statements(index: Index, query: str, **variables: Any) -> int:
 
 @pytest.mark.parametrize(
     ("query", "bound"),
-    [(PAGE, 31), (SAID, 5), (ENTRIES, 13), (GROUPS, 13), (OPERATIONS, 6), (SOURCES, 4), (RERUNS, 8), (ISSUES, 7)],
-    ids=["runs", "what is said", "ranking entries", "rankings", "operations", "sources", "reruns", "issues"],
+    [
+        (PAGE, 31),
+        (SAID, 5),
+        (ENTRIES, 13),
+        (GROUPS, 13),
+        (OPERATIONS, 6),
+        (SOURCES, 4),
+        (RERUNS, 8),
+        (ISSUES, 7),
+        (PROOFS, 20),
+    ],
+    ids=["runs", "what is said", "ranking entries", "rankings", "operations", "sources", "reruns", "issues", "proofs"],
 )
 async def test_a_page_takes_as_many_statements_for_100_rows_as_for_10(index: Index, query: str, bound: int) -> None:
     ten = await statements(index, query, first=10)
