@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from projections.model import json_list
-from projections.views import open_scratch
+from projections.scratch import open_scratch
 
 
 def open_versions(path: Path) -> sqlite3.Connection:

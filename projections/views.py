@@ -63,9 +63,9 @@ class Views:
         path = path_in(folder, generation)
         writer = _Connection(lambda: open_writer(path), iter_chunk_size=64)
         await writer
-        reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
+        reader = _Connection(lambda: connect(path), iter_chunk_size=64)
         await reader
-        return cls(path, generation, writer, reader, _connect(path))
+        return cls(path, generation, writer, reader, connect(path))
 
     async def beside(self, generation: int) -> Self:
         """Views of another generation, in the same folder."""
@@ -168,7 +168,7 @@ def delete(path: Path) -> None:
 
 def replace(path: Path, target: Path) -> None:
     """Put closed views in the place of others. Whoever has those open keeps them until they are closed."""
-    db = _connect(path, writes=True)
+    db = connect(path, writes=True)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
     # The side files of the old ones first: they must not be taken for those of the new.
@@ -178,28 +178,16 @@ def replace(path: Path, target: Path) -> None:
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that reads the views in this file."""
-    return _connect(path)
+    return connect(path)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
     """A connection that may write views to this file, empty ones where there are none: for :func:`apply`."""
-    return _with_tables(_connect(path, writes=True))
+    return with_tables(connect(path, writes=True))
 
 
-def open_scratch(path: Path) -> sqlite3.Connection:
-    """A connection to a new file that nobody else reads and that nobody misses: it needs no journal."""
-    db = _connect(path, writes=True)
-    for pragma in ("journal_mode = OFF", "locking_mode = EXCLUSIVE", "synchronous = OFF", "cache_size = -65536"):
-        db.execute(f"PRAGMA {pragma}")
-    return db
-
-
-def open_scratch_views(path: Path) -> sqlite3.Connection:
-    """The same with empty views in it: for :func:`apply`."""
-    return _with_tables(open_scratch(path))
-
-
-def _with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
+def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The same connection, with empty views in its file where there were none."""
     db.execute("BEGIN IMMEDIATE")
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'saves'").fetchone():
         for model in READ_MODELS:
@@ -244,7 +232,8 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
+    """A connection to this file, made where there is none if it is to be written."""
     mode = "rwc" if writes else "ro"
     db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",

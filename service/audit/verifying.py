@@ -21,8 +21,9 @@ from projections import coverage, saves, versions
 from projections.digests import rows_that_hold, view_digests
 from projections.registry import DERIVED, SHOWN
 from projections.saves import UnknownPolicy
+from projections.scratch import open_scratch_views
 from projections.versions import open_versions
-from projections.views import apply, open_scratch_views
+from projections.views import apply
 from service.audit.checkpoints import forked, not_rolled_back
 from service.audit.explaining import explain, explain_version
 from service.audit.exporting import read_exported
