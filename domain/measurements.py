@@ -14,6 +14,9 @@ TIMING_STATISTICS: Final = ("median", "mean", "minimum", "p05", "p95", "maximum"
 SPREADS_OF_MEAN: Final = ("std", "stddev", "mad")
 SPREADS_OF_OTHERS: Final = ("mad", "std", "stddev")
 
+_LATENCY: Final = ("latency", "ns")
+"""Metric and unit of everything in ``timing``."""
+
 TIME_UNITS: Final = frozenset({"fs", "ps", "ns", "us", "µs", "ms", "s", "min", "h"})
 RATE_UNIT_ENDINGS: Final = ("flops", "tops", "bps", "_s", "_per_sec", "_per_second", "hz")
 HIGHER_IS_BETTER: Final = frozenset(
@@ -174,9 +177,9 @@ def _timed(timing: Mapping[str, Any]) -> Iterator[Measurement]:
         value = decimal_of(latencies[name])
         low, high = _interval(latencies, value) if name == primary else (None, None)
         yield Measurement(
-            metric="latency",
+            metric=_LATENCY[0],
             statistic=name,
-            unit="ns",
+            unit=_LATENCY[1],
             value=value,
             sample_count=timing.get("samples"),
             low=low,
@@ -207,9 +210,11 @@ def _spread(primary: Measurement, run_spec: Mapping[str, Any]) -> Spread | None:
     if primary.statistic in SPREADS_OF_MEAN:
         return None
     timing = run_spec.get("timing")
-    stated: dict[str, Decimal] = {}
-    for line in (*(_timed(timing) if timing is not None else ()), *_listed(run_spec)):
-        if (line.metric, line.unit) == (primary.metric, primary.unit):
-            stated.setdefault(line.statistic, line.value)
-    wanted = SPREADS_OF_MEAN if primary.statistic == "mean" else SPREADS_OF_OTHERS
-    return next((Spread(stated[name], name) for name in wanted if name in stated), None)
+    latencies = timing["latencyNs"] if timing is not None and (primary.metric, primary.unit) == _LATENCY else {}
+    for name in SPREADS_OF_MEAN if primary.statistic == "mean" else SPREADS_OF_OTHERS:
+        if name in latencies:
+            return Spread(decimal_of(latencies[name]), name)
+        for line in _listed(run_spec):
+            if (line.metric, line.unit, line.statistic) == (primary.metric, primary.unit, name):
+                return Spread(line.value, name)
+    return None

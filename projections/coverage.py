@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from domain.policies.evidence import EvidenceLevel
 from projections.model import AS_OF, json_list
 from projections.paging import Branch, Listing
 
@@ -35,6 +36,13 @@ def coverage(db: sqlite3.Connection, column: str, parents: Sequence[str], positi
       FROM runs WHERE {column} IN (SELECT value FROM json_each(:parents)) AND {AS_OF} GROUP BY {column}"""  # noqa: S608
     rows = db.execute(query, {"parents": json_list(parents), "position": position})
     return {parent: Coverage(*numbers) for parent, *numbers in rows}
+
+
+def levels(db: sqlite3.Connection) -> dict[str, int]:
+    """How many runs there are now of each evidence level, the worst first."""
+    names = {level.ordinal: level.value for level in EvidenceLevel}
+    query = "SELECT level, count(*) FROM runs WHERE to_position IS NULL GROUP BY level ORDER BY level"
+    return {names[level]: count for level, count in db.execute(query)}
 
 
 def runs_of(column: str) -> Branch:

@@ -5,13 +5,16 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final
 
-from domain.identity import canonical_json
+import msgspec
 
 OF_THIS_COPY: Final = frozenset({("saves", "recorder_id"), ("events", "recorder_id")})
 """Columns that belong to one copy of the log, not to what it says: recorder ids have gaps on some databases."""
 
 FULL_TEXT: Final = "findable_text"
 """The full-text index and its tables: how it lies in them depends on how writes were gathered, not on what it says."""
+
+
+_ROW: Final = msgspec.json.Encoder()
 
 
 def view_digests(db: sqlite3.Connection) -> dict[str, str]:
@@ -48,5 +51,6 @@ def _digest(db: sqlite3.Connection, table: str) -> str:
     digest = sha256()
     for row in rows_of(db, table):
         values = [value.hex() if isinstance(value, bytes) else value for value in row]
-        digest.update(canonical_json(values) + b"\n")
+        # No column holds fractions or counts to 2^53: of all else msgspec writes what RFC 8785 does, and quickly.
+        digest.update(_ROW.encode(values) + b"\n")
     return f"sha256:{digest.hexdigest()}"

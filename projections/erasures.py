@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -22,20 +22,34 @@ CREATE TABLE erasures (
 
 
 class Erasure(msgspec.Struct, frozen=True):
-    """The event at ``position`` is gone since ``recorded_at``."""
+    """The event at ``position`` is gone since ``recorded_at``; ``by`` is the position of the event that says so."""
 
     position: int
+    by: int
     legal_basis: str
     recorded_at: str
 
 
-def of_records(db: sqlite3.Connection, digests: Iterable[str]) -> dict[str, Erasure]:
-    """Of these records those whose first event is erased: nothing is known of them any more."""
-    query = """SELECT substr(stream, instr(stream, '/') + 1), erased.position, legal_basis, recorded_at
-      FROM erased JOIN erasures ON erased = erased.position
-      WHERE stream IN (SELECT kind.value || '/' || digest.value FROM json_each('["run", "manifest"]') AS kind,
-        json_each(?) AS digest) AND version = 1"""
-    return {digest: Erasure(*found) for digest, *found in db.execute(query, (json_list(digests),))}
+_ERASURE: Final = "erased.position, erasures.position, legal_basis, recorded_at"
+
+
+def of_records(db: sqlite3.Connection, prefixes: Iterable[str]) -> dict[str, Erasure]:
+    """Of these digests, whole or their beginnings, those of records whose first event is erased: nothing is known of
+    them any more.
+    """
+    # "g" sorts behind every hex digit.
+    query = f"""SELECT prefix.value, {_ERASURE}
+      FROM json_each('["run/", "manifest/"]') AS kind CROSS JOIN json_each(?) AS prefix
+      CROSS JOIN erased ON stream >= kind.value || prefix.value AND stream < kind.value || prefix.value || 'g'
+      JOIN erasures ON erased = erased.position WHERE version = 1"""  # noqa: S608 text is ours
+    return {prefix: Erasure(*found) for prefix, *found in db.execute(query, (json_list(prefixes),))}
+
+
+def of_event(db: sqlite3.Connection, position: int) -> Erasure | None:
+    """What became of the event at a position, where it is erased."""
+    query = f"SELECT {_ERASURE} FROM erased JOIN erasures ON erased = erased.position WHERE erased = ?"  # noqa: S608
+    found = db.execute(query, (position,)).fetchone()
+    return Erasure(*found) if found else None
 
 
 def _erased(db: sqlite3.Connection, event: Event, fact: Erased) -> None:

@@ -95,10 +95,10 @@ def lengths(db: sqlite3.Connection, records: Sequence[str], until: int) -> dict[
     return dict(db.execute(query, {"records": json_list(records), "until": until}).fetchall())
 
 
-def recorder_id(db: sqlite3.Connection, position: int) -> int | None:
-    """The recorder id of the event at a position."""
-    row = db.execute("SELECT recorder_id FROM events WHERE position = ?", (position,)).fetchone()
-    return row[0] if row else None
+def recorder_ids(db: sqlite3.Connection, positions: Sequence[int]) -> dict[int, int]:
+    """The recorder ids of the events at these positions."""
+    query = "SELECT position, recorder_id FROM events WHERE position IN (SELECT value FROM json_each(?))"
+    return dict(db.execute(query, (json_list(positions),)).fetchall())
 
 
 def _query(criteria: Criteria) -> tuple[str, list[str], dict[str, Any]]:

@@ -98,7 +98,7 @@ def document_texts(
     return {name: Text(text, since) for name, text, since in db.execute(query, names).fetchall()}
 
 
-def json_list(values: Iterable[str]) -> str:
+def json_list(values: Iterable[str | int]) -> str:
     """A list as SQLite's ``json_each`` takes it."""
     return msgspec.json.encode(list(values)).decode()
 

@@ -1,7 +1,8 @@
 """All read models, in the order in which they see an event: each may read the rows of those before it."""
 
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from domain.facts import Fact
 from projections import (
@@ -27,7 +28,7 @@ from projections import (
     tree,
     workloads,
 )
-from projections.model import Absorb, Apply, Conclude
+from projections.model import Absorb, Apply, Conclude, ReadModel
 
 READ_MODELS: Final = tuple(
     module.READ_MODEL
@@ -56,14 +57,35 @@ READ_MODELS: Final = tuple(
     )
 )
 
-HANDLERS: Final[dict[type[Fact], tuple[Apply, ...]]] = {
-    fact: tuple(model.handlers[fact] for model in READ_MODELS if fact in model.handlers)
-    for fact in dict.fromkeys(fact for model in READ_MODELS for fact in model.handlers)
-}
+FINDING: Final = frozenset({"search", "tree", "events"})
+"""Read models that only find what others hold: nothing is derived from them."""
 
-CONCLUSIONS: Final[tuple[Conclude, ...]] = tuple(model.conclude for model in READ_MODELS if model.conclude)
 
-ABSORBERS: Final[tuple[Absorb, ...]] = tuple(model.absorb for model in READ_MODELS if model.absorb)
+class Applied(NamedTuple):
+    """What some read models do with events: by fact, at the end of a save, and with all events of it."""
+
+    handlers: Mapping[type[Fact], tuple[Apply, ...]]
+    conclusions: tuple[Conclude, ...]
+    absorbers: tuple[Absorb, ...]
+
+
+def applied(models: Iterable[ReadModel]) -> Applied:
+    """What these read models do, in their order."""
+    chosen = tuple(models)
+    return Applied(
+        {
+            fact: tuple(model.handlers[fact] for model in chosen if fact in model.handlers)
+            for fact in dict.fromkeys(fact for model in chosen for fact in model.handlers)
+        },
+        tuple(model.conclude for model in chosen if model.conclude),
+        tuple(model.absorb for model in chosen if model.absorb),
+    )
+
+
+SHOWN: Final = applied(READ_MODELS)
+"""All that the views show."""
+DERIVED: Final = applied(model for model in READ_MODELS if model.name not in FINDING)
+"""All but what only finds: enough for who wants to know whether everything follows from the log."""
 
 
 def fingerprint() -> str:

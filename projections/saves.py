@@ -111,6 +111,11 @@ def log_id(db: sqlite3.Connection) -> str:
     return row[0] if row else ""
 
 
+def log_origin(db: sqlite3.Connection) -> str:
+    """The name of the log that these views show."""
+    return str(db.execute("SELECT origin FROM log").fetchone()[0])
+
+
 _SAVE = "SELECT position, recorder_id, known_at FROM saves"
 
 

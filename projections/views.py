@@ -15,7 +15,7 @@ import aiosqlite
 
 from domain.events import Committed, Event
 from projections import saves
-from projections.registry import ABSORBERS, CONCLUSIONS, HANDLERS, READ_MODELS, fingerprint
+from projections.registry import READ_MODELS, SHOWN, Applied, fingerprint
 from projections.saves import Save
 
 BUSY_TIMEOUT_S: Final = 30
@@ -63,9 +63,9 @@ class Views:
         path = path_in(folder, generation)
         writer = _Connection(lambda: open_writer(path), iter_chunk_size=64)
         await writer
-        reader = _Connection(lambda: _connect(path), iter_chunk_size=64)
+        reader = _Connection(lambda: connect(path), iter_chunk_size=64)
         await reader
-        return cls(path, generation, writer, reader, _connect(path))
+        return cls(path, generation, writer, reader, connect(path))
 
     async def beside(self, generation: int) -> Self:
         """Views of another generation, in the same folder."""
@@ -168,7 +168,7 @@ def delete(path: Path) -> None:
 
 def replace(path: Path, target: Path) -> None:
     """Put closed views in the place of others. Whoever has those open keeps them until they are closed."""
-    db = _connect(path, writes=True)
+    db = connect(path, writes=True)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
     # The side files of the old ones first: they must not be taken for those of the new.
@@ -178,12 +178,16 @@ def replace(path: Path, target: Path) -> None:
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that reads the views in this file."""
-    return _connect(path)
+    return connect(path)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
     """A connection that may write views to this file, empty ones where there are none: for :func:`apply`."""
-    db = _connect(path, writes=True)
+    return with_tables(connect(path, writes=True))
+
+
+def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The same connection, with empty views in its file where there were none."""
     db.execute("BEGIN IMMEDIATE")
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'saves'").fetchone():
         for model in READ_MODELS:
@@ -193,7 +197,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
     return db
 
 
-def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -> Save:
+def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed], applied: Applied = SHOWN) -> Save:
     """Apply whole saves in one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -205,13 +209,13 @@ def apply(db: sqlite3.Connection, after: Save, committed: Sequence[Committed]) -
         for position, one in enumerate(committed, head.position + 1):
             event = one.at(position)
             save.append((event, one.recorder_id))
-            for handle in HANDLERS.get(type(event.fact), ()):
+            for handle in applied.handlers.get(type(event.fact), ()):
                 handle(db, event, event.fact)
             if event.cause.ends_save:
                 saves.record_save(db, event, one.recorder_id)
-                for conclude in CONCLUSIONS:
+                for conclude in applied.conclusions:
                     conclude(db, concluded, position)
-                for absorb in ABSORBERS:
+                for absorb in applied.absorbers:
                     absorb(db, save)
                 concluded, save = position, []
         head = saves.head(db)
@@ -228,7 +232,8 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, writes: bool = False) -> sqlite3.Connection:
+    """A connection to this file, made where there is none if it is to be written."""
     mode = "rwc" if writes else "ro"
     db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",

@@ -18,10 +18,12 @@ from domain.principals import LOCAL
 from domain.streams import LogState, fold
 from projections import saves
 from projections.views import Views, delete, path_in
-from service.audit.proving import Proving
+from service.audit.proving import Checkpoints, Proving
+from service.audit.relay import Relay
 from service.audit.signer import Signer
 from service.data_folder import alone
-from service.event_log import EventLog, LogUnusable
+from service.event_log import EventLog
+from service.event_store import LogUnusable
 from service.follower import Follower
 from service.keys import DailyLimits, KeyStore
 from service.keys.database import KeyDatabase
@@ -89,7 +91,7 @@ async def open_index(
         ledger = Ledger(log, follower, now=now, new_id=new_id)
         keys, daily, rates = KeyStore(database, now=now), DailyLimits(database, now=now), Rates(settings, now=now)
         ledger.record([OpenLog(log_id=new_id(), origin=settings.log_origin, policies=ADOPTED_FIRST)], LOCAL)
-        proving = Proving(log, views, follower, _signer(log, settings))
+        proving = Proving(log, views, follower, _checkpoints(log, settings))
         index = Index(settings, log, views, follower, ledger, proving, keys, rates, daily, now, new_id)
         if level:
             await follower.catch_up()
@@ -98,10 +100,12 @@ async def open_index(
         yield index
 
 
-def _signer(log: EventLog, settings: Settings) -> Signer:
-    """The signer of this log, whose key is there from the first start on."""
+def _checkpoints(log: EventLog, settings: Settings) -> Checkpoints:
+    """The signer of this log, whose key is there from the first start on; or what passes on those of another host."""
     state = fold(log.load(["log"])["log"]).state
     origin = state.origin if isinstance(state, LogState) else settings.log_origin
+    if settings.checkpoint_verifier:
+        return Relay(settings.checkpoint_verifier, origin)
     given = settings.checkpoint_key
     signer = Signer(settings.data_dir, origin, given.get_secret_value() if given else None)
     _ = signer.key

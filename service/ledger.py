@@ -19,7 +19,8 @@ from domain.identity import digest_of
 from domain.outcomes import Outcome
 from domain.principals import Principal
 from domain.streams import EMPTY, Stream, World, fold
-from service.event_log import AlreadyRecorded, EventLog, Request
+from service.event_log import EventLog
+from service.event_store import AlreadyRecorded, Request
 from service.follower import Follower
 
 ATTEMPTS: Final = 10

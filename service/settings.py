@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     checkpoint_key: SecretStr | None = Field(
         None, description="the private key that signs checkpoints; else the file checkpoint.key, made on first start"
     )
+    checkpoint_verifier: str = Field(
+        "", description="the verifier key of the host that signs: this one then has no key and serves that one's word"
+    )
     requests_per_minute: int = Field(
         600, ge=1, description="how many requests an address without a key may send in a minute"
     )

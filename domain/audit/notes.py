@@ -7,7 +7,7 @@ and its root hash.
 import re
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Final, Self
 
@@ -15,6 +15,7 @@ import msgspec
 
 from domain.audit.merkle import HASH_SIZE
 from domain.errors import ErrorCode, InvalidInput
+from domain.signing import Verify
 
 ED25519: Final = 1
 MAX_NOTE: Final = 1_000_000
@@ -22,9 +23,6 @@ _SIGNATURE: Final = "— "
 _KEY_HASH_SIZE: Final = 4
 _NUMBER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z")
 _KEY_HASH: Final = re.compile(r"[0-9a-f]{8}\Z")
-
-Check = Callable[[bytes, bytes, bytes], bool]
-"""``check(public_key, signature, message)``: whether the Ed25519 signature holds."""
 
 
 class VerifierKey(msgspec.Struct, frozen=True):
@@ -95,10 +93,10 @@ class Note(msgspec.Struct, frozen=True):
                 return one
         return None
 
-    def is_signed(self, key: VerifierKey, check: Check) -> bool:
+    def is_signed(self, key: VerifierKey, verify: Verify) -> bool:
         """Whether this key has signed the text."""
         one = self.signed_by(key)
-        return bool(one and check(key.public, one.signature, self.text.encode()))
+        return bool(one and verify(key.public, self.text.encode(), one.signature))
 
 
 class Checkpoint(msgspec.Struct, frozen=True):

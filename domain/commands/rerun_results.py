@@ -1,6 +1,6 @@
 """Recording what a controlled rerun measured: signed by its runner, judged by the policy that the log has adopted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
@@ -17,10 +17,8 @@ from domain.outcomes import Done
 from domain.policies import RERUN_POLICIES
 from domain.policies.reruns import Verdict
 from domain.principals import Principal, Scope
+from domain.signing import Verify
 from domain.streams import LogState, ManifestState, RerunState, RunState, World
-
-Verify = Callable[[bytes, bytes, bytes], bool]
-"""Whether an Ed25519 public key's signature fits a message: (key, message, signature)."""
 
 
 def statement(*, log_id: str, rerun: str, run: str, manifest_digest: str) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from domain.display.names import slugify
 from domain.errors import ErrorCode, InvalidInput, NotFound, Problem
 from domain.facts import EVENTS
-from domain.identity import is_digest, unpinned
+from domain.identity import digest_prefix, is_digest, unpinned
 from domain.instants import instant_key
 from domain.json_text import shown
 from domain.manifests import Kind
@@ -56,9 +56,7 @@ async def resolve_id(snapshot: Snapshot, text: str, kinds: Collection[str], path
 
 async def _require_not_erased(snapshot: Snapshot, text: str, path: str) -> None:
     """Say of what was erased that it was there: a permalink to it answers 410, not 404, for ever."""
-    digest = text if is_digest(text) else await snapshot.target(text)
-    if digest is None and is_digest(f"sha256:{text}"):
-        digest = f"sha256:{text}"
+    digest = text if is_digest(text) else await snapshot.target(text) or digest_prefix(text)
     if digest and (erasure := await snapshot.erasure(digest)):
         raise NotFound.because(
             f"this record was erased at {erasure.recorded_at}: {erasure.legal_basis}",

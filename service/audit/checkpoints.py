@@ -6,7 +6,7 @@ from pathlib import Path
 from domain.audit.findings import Tampered, Tampering
 from domain.audit.notes import Checkpoint, Note, VerifierKey, notes_in
 from domain.errors import KernelIndexError
-from service.audit.ed25519 import check
+from service.signatures import verify
 
 
 def read_checkpoints(path: Path, key: VerifierKey) -> list[Checkpoint]:
@@ -35,7 +35,7 @@ def believed(note: Note, key: VerifierKey) -> Checkpoint:
             Tampering.OTHER_KEY,
             f"the checkpoint over {checkpoint.size} events is not signed by the key {key.name}+{key.key_hash.hex()}",
         )
-    if not note.is_signed(key, check):
+    if not note.is_signed(key, verify):
         raise Tampered(
             Tampering.BAD_SIGNATURE, f"the signature of the checkpoint over {checkpoint.size} events doesn't hold"
         )

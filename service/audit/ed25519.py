@@ -1,26 +1,16 @@
-"""Ed25519 for signed notes: signer keys, and checking signatures."""
+"""The private keys that sign notes, with Ed25519."""
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from typing import Final, Self
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from domain.audit.merkle import HASH_SIZE
 from domain.audit.notes import ED25519, Note, Signature, VerifierKey, is_key_name
 from domain.errors import InvalidInput
 
 _PREFIX: Final = "PRIVATE+KEY+"
-
-
-def check(public: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether the signature over the message is of this public key."""
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
-    except (InvalidSignature, ValueError):
-        return False
-    return True
 
 
 class SignerKey:

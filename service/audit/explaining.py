@@ -67,6 +67,7 @@ def _find(log: Path, wanted: Callable[[Recorded, int], bool]) -> tuple[int, Reco
 def _events(log: Path) -> Iterator[tuple[int, Recorded]]:
     """The events of a log with their positions, as far as they can be read."""
     try:
-        yield from enumerate(read_exported(log), 1)
+        for position, (event, _) in enumerate(read_exported(log), 1):
+            yield position, event
     except Tampered:
         return

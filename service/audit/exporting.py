@@ -1,12 +1,15 @@
 """The log as a file: one event a line, the very bytes whose digest is its leaf."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from domain.audit.findings import Tampered, Tampering
+from domain.audit.leaves import digest_bytes
 from domain.events import Committed, Recorded, UnknownEventType, export_line, read_export_line
+from domain.facts import Erased
 from service.event_log import EventLog
 
 BATCH = 1000
@@ -24,8 +27,11 @@ def exported(log: EventLog, until: int | None = None) -> Iterator[bytes]:
             yield export_line(one.at(position)) + b"\n"
 
 
-def read_exported(path: Path) -> Iterator[Recorded]:
-    """The events of an exported log, in the order of its lines. Raises :class:`Tampered` for a line that is none."""
+def read_exported(path: Path) -> Iterator[tuple[Recorded, bytes]]:
+    """The events of an exported log and the digest of each (32 bytes), in the order of its lines.
+
+    Raises :class:`Tampered` for a line that is none.
+    """
     with path.open("rb") as file:
         position = 0
         while line := file.readline(MAX_LINE):
@@ -33,18 +39,21 @@ def read_exported(path: Path) -> Iterator[Recorded]:
             yield _event(line, position)
 
 
-def _event(line: bytes, position: int) -> Recorded:
+def _event(line: bytes, position: int) -> tuple[Recorded, bytes]:
     if not line.endswith(b"\n"):
         raise _not_an_event(position, "it breaks off")
+    canonical = line[:-1]
     try:
-        event = read_export_line(line[:-1])
+        recorded = read_export_line(canonical)
     except UnknownEventType:
         raise
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise _not_an_event(position, str(error)) from None
-    if export_line(Committed(0, event).at(position)) != line[:-1]:
+    event = Committed(0, recorded).at(position)
+    if export_line(event) != canonical:
         raise _not_an_event(position, "it is not in canonical form")
-    return event
+    erased = isinstance(event.fact, Erased)
+    return recorded, digest_bytes(event) if erased else sha256(canonical).digest()
 
 
 def _not_an_event(position: int, why: str) -> Tampered:

@@ -1,7 +1,8 @@
 """The signer of checkpoints. There is one to a log, and it keeps to its word: whatever it signs extends what it signed.
 
 Its key and its last checkpoint are files beside the log's database, not in it: who restores an old copy of the database
-still has the promise that a longer log was given.
+still has the promise that a longer log was given. What is in the database, too, is the checkpoint that it has published
+for the log's other hosts: whoever else signs with this key, from another folder, keeps to that.
 """
 
 from base64 import b64encode
@@ -14,11 +15,15 @@ from typing import Final
 from domain.audit.merkle import HASH_SIZE
 from domain.audit.notes import Checkpoint, Note, VerifierKey
 from domain.errors import Conflict, ErrorCode, InvalidInput
-from service.audit.ed25519 import SignerKey, check
+from service.audit.ed25519 import SignerKey
 from service.data_folder import PRIVATE, alone, write_whole
+from service.signatures import verify
 
 KEY_FILE: Final = "checkpoint.key"
 LAST_FILE: Final = "checkpoint"
+
+RootAt = Callable[[int], bytes]
+"""The root over so many first events."""
 
 
 class Signer:
@@ -38,11 +43,7 @@ class Signer:
         else:
             with alone(self._folder):
                 key = self._kept_key()
-        if key.verifier.name != self._origin:
-            raise InvalidInput.because(
-                f"the signer's key is named {key.verifier.name!r}, the log {self._origin!r}",
-                remedy="give the key of this log (KERNELINDEX_CHECKPOINT_KEY, or the file checkpoint.key)",
-            )
+        require_origin(key.verifier, self._origin)
         return key
 
     @property
@@ -50,26 +51,24 @@ class Signer:
         """The public half of the key: what readers must have to believe a checkpoint."""
         return self.key.verifier
 
-    def sign(self, size: int, root_at: Callable[[int], bytes]) -> Note:
-        """The checkpoint of the first ``size`` events, or a longer one that another process has signed meanwhile.
+    def newest(self, size: int, root_at: RootAt, published: str | None = None) -> Note:
+        """The checkpoint of the first ``size`` events, signed now if it must be; a longer one where there is one.
 
         ``root_at`` answers the root over so many first events, of at most ``size``. Raises :class:`Conflict` with
         ``CHECKPOINT_REFUSED`` where the log doesn't hold what was promised.
         """
         key = self.key
         with alone(self._folder):
-            last = self._kept_note()
-            if last:
-                promised = Checkpoint.of(last)
-                if promised.size > size:
-                    return last
-                _require(root_at(promised.size), promised)
-                if promised.size == size:
-                    self._last = last
-                    return last
-            self._last = key.sign(Checkpoint(self._origin, size, root_at(size)).text)
-            write_whole(self._folder / LAST_FILE, str(self._last))
-            return self._last
+            promises = [note for note in (self._kept_note(), self._published_note(published)) if note]
+            for one in promises:
+                require_promised(Checkpoint.of(one), size, root_at)
+            last = max(promises, key=lambda note: Checkpoint.of(note).size, default=None)
+            if last is None or Checkpoint.of(last).size < size:
+                last = key.sign(Checkpoint(self._origin, size, root_at(size)).text)
+                write_whole(self._folder / LAST_FILE, str(last))
+            if Checkpoint.of(last).size == size:
+                self._last = last
+            return last
 
     def signed_at(self, size: int) -> Note | None:
         """The last checkpoint that this process signed or read, if it is of this size. Takes microseconds."""
@@ -79,13 +78,10 @@ class Signer:
         path = self._folder / LAST_FILE
         if not path.exists():
             return None
-        note = Note.parse(path.read_text(encoding="utf-8"))
-        if not note.is_signed(self.verifier, check) or Checkpoint.of(note).origin != self._origin:
-            raise _refused(
-                f"the last checkpoint, in {path}, is not signed by this log's key",
-                "give the old key back; or, to begin anew under another, move that file away and tell your witnesses",
-            )
-        return note
+        return signed_note(path.read_text(encoding="utf-8"), self.verifier, str(path))
+
+    def _published_note(self, text: str | None) -> Note | None:
+        return None if text is None else signed_note(text, self.verifier, "the log's database")
 
     def _kept_key(self) -> SignerKey:
         path = self._folder / KEY_FILE
@@ -94,21 +90,42 @@ class Signer:
         return SignerKey.parse(path.read_text(encoding="utf-8"))
 
 
+def require_origin(key: VerifierKey, origin: str) -> None:
+    """Raise :class:`InvalidInput` unless this is a key of the log of that origin."""
+    if key.name != origin:
+        raise InvalidInput.because(
+            f"the signer's key is named {key.name!r}, the log {origin!r}",
+            remedy="give the key of this log (KERNELINDEX_CHECKPOINT_KEY or _VERIFIER, or the file checkpoint.key)",
+        )
+
+
+def signed_note(text: str, key: VerifierKey, place: str) -> Note:
+    """The checkpoint in a text, found in some place, which this key has signed. Raises :class:`Conflict`."""
+    note = Note.parse(text)
+    if not note.is_signed(key, verify) or Checkpoint.of(note).origin != key.name:
+        raise _refused(
+            f"the last checkpoint, in {place}, is not signed by this log's key",
+            "give the old key back; or, to begin anew under another, move that file away and tell your witnesses",
+        )
+    return note
+
+
+def require_promised(promised: Checkpoint, size: int, root_at: RootAt) -> None:
+    """Raise :class:`Conflict` where the first events are not those promised. Of more than ``size`` nothing is known."""
+    if promised.size <= size and (root := root_at(promised.size)) != promised.root:
+        raise _refused(
+            f"the first {promised.size} events are not those that were signed: their root is"
+            f" {b64encode(root).decode()}, the checkpoint's {b64encode(promised.root).decode()}",
+            "find out who changed the log: `kernelindex audit export` and `audit verify` say more; restore it",
+        )
+
+
 def refused_as_shorter(promised: Checkpoint, size: int) -> Conflict:
     """The error about a log that has lost events which a checkpoint had promised."""
     return _refused(
         f"the log holds {size} events, but a checkpoint over {promised.size} was signed",
         "restore the whole log; events that others saw are missing from this copy",
     )
-
-
-def _require(root: bytes, promised: Checkpoint) -> None:
-    if root != promised.root:
-        raise _refused(
-            f"the first {promised.size} events are not those that were signed: their root is"
-            f" {b64encode(root).decode()}, the checkpoint's {b64encode(promised.root).decode()}",
-            "find out who changed the log: `kernelindex audit export` and `audit verify` say more; restore it",
-        )
 
 
 def _refused(message: str, remedy: str) -> Conflict:

@@ -3,7 +3,6 @@
 Memory stays flat: what must be remembered of streams, and the views that are built again, are in a temporary file.
 """
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -12,18 +11,19 @@ from typing import Final
 
 from domain.audit.continuity import Broken, WrongVersion, follows, is_one_moment, opens
 from domain.audit.findings import Tampered, Tampering
-from domain.audit.leaves import digest_bytes, leaf_of
+from domain.audit.leaves import leaf_of
 from domain.audit.merkle import Tree
 from domain.audit.notes import Checkpoint
 from domain.audit.records import holds
 from domain.events import Committed, Recorded, type_of
 from domain.facts import Erased, EventErased
-from domain.policies.evidence import EvidenceLevel
-from projections import saves
-from projections.digests import view_digests
-from projections.model import json_list
+from projections import coverage, saves, versions
+from projections.digests import rows_that_hold, view_digests
+from projections.registry import DERIVED, SHOWN
 from projections.saves import UnknownPolicy
-from projections.views import apply, open_writer
+from projections.scratch import open_scratch_views
+from projections.versions import open_versions
+from projections.views import apply
 from service.audit.checkpoints import forked, not_rolled_back
 from service.audit.explaining import explain, explain_version
 from service.audit.exporting import read_exported
@@ -54,12 +54,12 @@ def verify(log: Path, checkpoint: Checkpoint, kept: Sequence[Checkpoint] = (), *
 def _read(log: Path, checkpoint: Checkpoint, kept: Sequence[Checkpoint], replay: "_Replay") -> None:
     promises, tree = _Promises(checkpoint, kept), Tree()
     before: Recorded | None = None
-    for position, event in enumerate(read_exported(log), 1):
+    for position, (event, digest) in enumerate(read_exported(log), 1):
         if position == 1:
             opens(event, checkpoint.origin)
         follows(before, event, position)
         holds(event, position)
-        tree.append(leaf_of(digest_bytes(Committed(0, event).at(position))))
+        tree.append(leaf_of(digest))
         tree.completed.clear()
         promises.compare(tree)
         replay.take(event)
@@ -117,24 +117,14 @@ class _Promises:
             )
 
 
-_STATE: Final = "CREATE TABLE streams (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID"
-
-
 class _Replay:
     """Builds the views again, save by save, and checks what needs the whole past: versions and erasures."""
 
     def __init__(self, folder: Path, found: Verified, *, digests: bool) -> None:
         self._found = found
         self._digests = digests
-        self._views = open_writer(folder / "views.db")
-        # A temporary file that nobody else reads needs no journal; with this cache it is written to disk less often.
-        for pragma in ("journal_mode = OFF", "locking_mode = EXCLUSIVE", "synchronous = OFF", "cache_size = -65536"):
-            self._views.execute(f"PRAGMA {pragma}")
-        self._state = sqlite3.connect(folder / "streams.db", isolation_level=None)
-        self._state.execute("PRAGMA journal_mode = OFF")
-        self._state.execute("PRAGMA synchronous = OFF")
-        self._state.execute(_STATE)
-        self._state.execute("BEGIN")
+        self._views = open_scratch_views(folder / "views.db")
+        self._versions = open_versions(folder / "versions.db")
         self._head = saves.NOTHING
         self._whole: list[Recorded] = []
         self._save: list[Recorded] = []
@@ -143,7 +133,7 @@ class _Replay:
 
     def close(self) -> None:
         """Close the temporary files."""
-        self._state.close()
+        self._versions.close()
         self._views.close()
 
     def take(self, event: Recorded) -> None:
@@ -172,7 +162,7 @@ class _Replay:
         first = self._head.position + 1
         committed = [Committed(position, event) for position, event in enumerate(self._whole, first)]
         try:
-            self._head = apply(self._views, self._head, committed)
+            self._head = apply(self._views, self._head, committed, SHOWN if self._digests else DERIVED)
         except UnknownPolicy:
             raise
         except Exception as error:
@@ -191,25 +181,20 @@ class _Replay:
                 f"the payload of event {min(unexplained)} is erased, and no EventErased says why",
                 min(unexplained),
             )
-        found, views = self._found, self._views
+        found, views, rows = self._found, self._views, rows_that_hold(self._views)
         found.erased = len(self._erased)
-        (found.streams,) = self._state.execute("SELECT count(*) FROM streams").fetchone()
-        (found.runs,) = views.execute("SELECT count(*) FROM runs WHERE to_position IS NULL").fetchone()
-        (found.groups,) = views.execute("SELECT count(*) FROM rankings WHERE to_position IS NULL").fetchone()
-        query = "SELECT level, count(*) FROM runs WHERE to_position IS NULL GROUP BY level ORDER BY level"
-        levels = {level.ordinal: level.value for level in EvidenceLevel}
-        found.levels = {levels[level]: count for level, count in views.execute(query)}
+        found.streams = versions.count(self._versions)
+        found.runs, found.groups = rows["runs"], rows["rankings"]
+        found.levels = coverage.levels(views)
         if self._digests:
             found.views = view_digests(views)
 
     def _count_versions(self) -> None:
         """Check that each stream's versions follow one another."""
-        names = json_list({event.originator_id for event in self._whole})
-        query = "SELECT name, version FROM streams WHERE name IN (SELECT value FROM json_each(?))"
-        versions: dict[str, int] = dict(self._state.execute(query, (names,)))
+        reached = versions.versions_of(self._versions, {event.originator_id for event in self._whole})
         for position, event in enumerate(self._whole, self._head.position + 1):
-            expected = versions.get(event.originator_id, 0) + 1
+            expected = reached.get(event.originator_id, 0) + 1
             if event.originator_version != expected:
                 raise WrongVersion(position, event, expected)
-            versions[event.originator_id] = expected
-        self._state.executemany("INSERT OR REPLACE INTO streams VALUES (?, ?)", sorted(versions.items()))
+            reached[event.originator_id] = expected
+        versions.keep(self._versions, reached)

@@ -36,7 +36,7 @@ class Origin:
         async def note() -> str:
             return str(await index.proving.checkpoint())
 
-        return cls(note, index.proving.consistency, index.proving.signer.verifier)
+        return cls(note, index.proving.consistency, index.proving.verifier)
 
     @classmethod
     @asynccontextmanager

@@ -161,7 +161,7 @@ async def key() -> None:
     """Print the verifier key of the log in the data folder: publish it, in more than one place."""
     quiet_logs()
     async with open_index(Settings(), follow=False, level=False) as index:
-        sys.stdout.write(f"{index.proving.signer.verifier}\n")
+        sys.stdout.write(f"{index.proving.verifier}\n")
 
 
 def _key(text: str) -> VerifierKey:

@@ -10,7 +10,9 @@ from domain.commands import EraseEvent
 from domain.errors import InvalidInput, NotFound
 from domain.json_text import shown
 from domain.principals import LOCAL
+from projections import erasures
 from service.app import open_index
+from service.cli.output import quiet_logs
 from service.ledger import Refusal
 from service.settings import Settings
 
@@ -32,6 +34,7 @@ def erase(position: str, /, *, legal_basis: LegalBasis) -> None:
             path="position",
             remedy="give the number of one event: it can't be undone",
         )
+    quiet_logs()
     asyncio.run(_erase(int(position), legal_basis))
 
 
@@ -46,6 +49,12 @@ async def _erase(position: int, legal_basis: str) -> None:
             )
         command = EraseEvent(position=position, stream=event.stream, legal_basis=legal_basis)
         answer = await index.ledger.handle([command], LOCAL)
-        if isinstance(answer.results[0], Refusal):
-            raise answer.results[0].error()
-    print(f"erased the payload of {event.type} at position {position} ({event.stream}); its digest stays")  # noqa: T201
+        (result,) = answer.results
+        if isinstance(result, Refusal):
+            raise result.error()
+        erasure = await index.views.read(lambda db: erasures.of_event(db, position))
+    what = f"the payload of {event.type} at position {position} ({event.stream})"
+    if erasure and not result.created:
+        print(f"nothing to do: {what} was erased before, by event {erasure.by}: {erasure.legal_basis}")  # noqa: T201
+    else:
+        print(f"erased {what}; its digest stays")  # noqa: T201

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from domain.errors import KernelIndexError
 from domain.events import DamagedEvent, UnknownEventType
 from projections.saves import UnknownPolicy
-from service.event_log import LogUnusable
+from service.event_store import LogUnusable
 from service.settings import Settings
 
 

@@ -1,6 +1,6 @@
 """An Atom feed (RFC 4287) of the changes of records as they became known, for people without a client."""
 
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
 
@@ -47,8 +47,9 @@ async def record_feed(request: Request, context: Context) -> Response:
 
 
 async def _feed(snapshot: Snapshot, changes: list[Doc], key: str | None) -> ET.Element:
-    opened, beginning = await snapshot.read(_origin)
-    about = f"tag:{opened},{beginning[:10]}:{snapshot.log_id}/records"
+    origin, beginning = await snapshot.read(lambda db: (saves.log_origin(db), saves.end_of(db, 1).known_at))
+    # The authority that named the log, and the day on which it was opened.
+    about = f"tag:{origin.partition('/')[0]},{beginning[:10]}:{snapshot.log_id}/records"
     feed = ET.Element(f"{{{_ATOM}}}feed")
     _add(feed, "id", f"{about}/{hex_of(key)}" if key else about)
     _add(feed, "title", "KernelIndex: records" if key is None else "KernelIndex: records of a group")
@@ -83,12 +84,6 @@ def _what(change: Doc) -> str:
     if now is None:
         return f"No record any more (was {before['formatted']})"
     return f"Record {now['formatted']}" + (f" (was {before['formatted']})" if before else "")
-
-
-def _origin(db: Any) -> tuple[str, str]:
-    """The authority that named the log, and when it was opened."""
-    origin = db.execute("SELECT origin FROM log").fetchone()[0]
-    return str(origin).partition("/")[0], saves.end_of(db, 1).known_at
 
 
 def _add(parent: ET.Element, name: str, text: str | None = None, **attributes: str) -> ET.Element:

@@ -23,7 +23,7 @@ async def checkpoint(index: Index) -> Response:
 
 async def vkey(index: Index) -> Response:
     """The verifier key, one line."""
-    return PlainTextResponse(f"{index.proving.signer.verifier}\n", headers={"Cache-Control": "public, max-age=60"})
+    return PlainTextResponse(f"{index.proving.verifier}\n", headers={"Cache-Control": "public, max-age=60"})
 
 
 async def tile(index: Index, request: Request) -> Response:

@@ -88,7 +88,7 @@ def test_an_untampered_log_may_be_longer_than_its_checkpoint(cli: Command, tmp_p
 def test_a_view_that_was_edited_is_found_and_made_again(cli: Command, data: Path, folder: Path) -> None:  # noqa: F811
     data.mkdir()
     log = EventLog(data / "log.db")
-    log.append(list(read_exported(folder / "log.jsonl")))
+    log.append([event for event, _ in read_exported(folder / "log.jsonl")])
     log.close()
     assert cli("views", "rebuild").status == 0
     edit = folder / "edit.sql"

@@ -53,7 +53,7 @@ def test_the_root_is_that_over_all_leaves_wherever_a_save_ended_or_not(db: sqlit
 def test_every_event_is_shown_to_be_in_the_tree(db: sqlite3.Connection, size: int) -> None:
     root = tree.root(db, size)
     for position in {1, min(2, size), size // 2 or 1, size - 1 or 1, size}:
-        proof = tree.inclusion(db, position, size)
+        (proof,) = tree.inclusions(db, [position], size)
         assert verify_inclusion(LEAVES[position - 1], position - 1, size, root, proof)
 
 

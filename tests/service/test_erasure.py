@@ -113,21 +113,22 @@ async def test_the_record_of_an_erased_run_is_gone_and_says_so(told: tuple[Index
     ]
     await erase(index, position)
 
-    answer = await execute(
-        index, "query($id: ID!) { run(id: $id) { id } runs { nodes { digest ranking { rank } } } }", {"id": digest}
-    )
-
-    assert answer["errors"][0]["extensions"]["code"] == "GONE"
-    assert answer["data"]["run"] is None
-    assert answer["data"]["runs"]["nodes"] == [{"digest": run(200, by="stork").digest, "ranking": {"rank": 1}}]
+    query = "query($id: ID!) { run(id: $id) { id } runs { nodes { digest ranking { rank } } } }"
+    names = (digest, hex_of(digest), hex_of(digest)[:8])
+    for name in names:
+        answer = await execute(index, query, {"id": name})
+        assert answer["errors"][0]["extensions"]["code"] == "GONE", name
+        assert answer["data"]["run"] is None
+        assert answer["data"]["runs"]["nodes"] == [{"digest": run(200, by="stork").digest, "ranking": {"rank": 1}}]
     again = await index.ledger.handle([FAST], LOCAL)
     assert isinstance(again.results[0], Refusal)
     assert again.results[0].problems[0].code is ErrorCode.GONE
     async with site(index.settings.data_dir) as (_, client):
-        for path in (f"/runs/{hex_of(digest)}", f"/runs/{hex_of(digest)}/at/{position}"):
+        for path in (f"/runs/{name}{pin}" for name in names for pin in ("", f"/at/{position}")):
             response = await client.get(path, headers={"Accept": "application/json"})
-            assert response.status_code == 410
+            assert response.status_code == 410, path
             assert response.json()["errors"][0]["extensions"]["code"] == "GONE"
+            assert (await client.get(path, headers={"Accept": "text/html"})).status_code == 410, path
 
 
 async def test_erased_twice_it_is_erased_once(told: tuple[Index, int]) -> None:

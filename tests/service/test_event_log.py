@@ -9,7 +9,8 @@ import pytest
 
 from domain.events import Recorded
 from domain.facts import AliasClaimed
-from service.event_log import AlreadyRecorded, EventLog, Request
+from service.event_log import EventLog
+from service.event_store import AlreadyRecorded, Request
 from tests.examples import FACTS, recorded
 
 REQUEST = Request("local", "ingest", "key-1", f"sha256:{'0' * 64}", "r1", b"[]")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.event_log import EventLog, LogUnusable
+from service.event_log import EventLog
+from service.event_store import LogUnusable
 from service.in_use import InUse
 
 

@@ -13,7 +13,8 @@ from domain.events import Recorded
 from domain.outcomes import Ingested
 from domain.principals import LOCAL, Principal, Scope
 from service.app import Index
-from service.event_log import AlreadyRecorded, EventLog, Request
+from service.event_log import EventLog
+from service.event_store import AlreadyRecorded, Request
 from service.ledger import Idempotency, Ledger, Refusal
 from tests.examples import Clock, Ids, bundle, ingest, run
 

@@ -6,6 +6,7 @@ import strawberry
 
 from domain.audit import notes
 from domain.audit.leaves import leaf_of
+from domain.errors import ErrorCode, InvalidInput
 from projections import tree
 from projections.model import Doc
 from service.api.context import Context
@@ -57,7 +58,7 @@ async def checkpoint_document(context: Context) -> Doc:
         "treeSize": checkpoint.size,
         "rootHash": _text(checkpoint.root),
         "note": str(note),
-        "verifierKey": str(proving.signer.verifier),
+        "verifierKey": str(proving.verifier),
     }
 
 
@@ -66,7 +67,7 @@ async def inclusion_document(context: Context, snapshot: Snapshot, position: int
     require_position(position, snapshot.position)
     size = snapshot.position
     (digest,) = await snapshot.read(lambda db: tree.digests(db, position - 1, 1))
-    hashes = await snapshot.read(lambda db: tree.inclusion(db, position, size))
+    (hashes,) = await snapshot.read(lambda db: tree.inclusions(db, [position], size))
     return {
         "position": position,
         "leafHash": _text(leaf_of(digest)),
@@ -79,8 +80,15 @@ async def inclusion_document(context: Context, snapshot: Snapshot, position: int
 
 async def consistency_document(snapshot: Snapshot, earlier: int, later: int) -> Doc:
     """The proof that the log up to one position begins as it does up to another."""
-    require_position(later, snapshot.position, "to")
-    require_position(earlier, later, "from")
+    for path, position in (("from", earlier), ("to", later)):
+        require_position(position, snapshot.position, path)
+    if earlier > later:
+        raise InvalidInput.because(
+            f"from, {earlier}, is later than to, {later}",
+            code=ErrorCode.INVALID_ARGUMENT,
+            path="from",
+            remedy="give the earlier position as from, the later one as to",
+        )
     roots = await snapshot.read(lambda db: [tree.root(db, size) for size in (earlier, later)])
     hashes = await snapshot.read(lambda db: tree.consistency(db, earlier, later))
     return {

@@ -81,7 +81,7 @@ async def event_node(context: Context, snapshot: Snapshot, position: int) -> Doc
     """The document of the event at a position; None where the snapshot has none."""
     if position > snapshot.position:
         return None
-    (event,) = await context.index.proving.events([position])
+    (event,) = await snapshot.batched("events at", context.index.proving.events, [position])
     return event_document(event, snapshot)
 
 

@@ -142,8 +142,11 @@ class Run(RunLists, Documented, Registered):
         proof: Annotated[bool, strawberry.argument(description=PROOF)] = False,
     ) -> Doc:
         cited = await citing.citation(root, info.context, format, style, accessed_on)
-        proven = await info.context.index.proving.tlog_proof(root["position"]) if proof else None
-        return cited | {"proof": str(proven) if proven else None}
+        if not proof:
+            return cited | {"proof": None}
+        proving = info.context.index.proving
+        (proven,) = await snapshot_of(root).batched("proofs", proving.tlog_proofs, [root["position"]])
+        return cited | {"proof": str(proven)}
 
     @loaded(RunRanking, "Where it stands in its group.", together=_rankings, needs=PLACED_BY)
     async def ranking(self, root: Root) -> Doc:

@@ -21,7 +21,7 @@ from projections.events import Criteria, page
 from projections.views import apply, open_writer
 from service.app import Index
 from service.audit.citing import check_proof
-from service.audit.ed25519 import check
+from service.signatures import verify
 from tests.examples import bundle, recorded
 from tests.service.api.asking import ask, error_of, ingest_all, run_of
 
@@ -152,7 +152,7 @@ async def test_a_checkpoint_is_signed_and_has_the_root_of_the_stamp(index: Index
     )
     note, key = Note.parse(data["checkpoint"]["note"]), VerifierKey.parse(data["checkpoint"]["verifierKey"])
 
-    assert note.is_signed(key, check)
+    assert note.is_signed(key, verify)
     assert key.name == data["checkpoint"]["origin"] == "kernelindex.localhost/log"
     assert Checkpoint.of(note).size == data["checkpoint"]["treeSize"] == data["stamp"]["position"]
     assert data["checkpoint"]["rootHash"] == data["stamp"]["rootHash"]
@@ -204,6 +204,11 @@ async def test_positions_that_the_log_has_not_are_refused(index: Index, query: s
     assert (error["code"], error["path"]) == ("INVALID_ARGUMENT", path)
 
 
+async def test_positions_the_wrong_way_round_are_said_to_be_so(index: Index) -> None:
+    error = await error_of(index, "{ consistencyProof(from: 3, to: 2) { to } }")
+    assert error["remedy"] == "give the earlier position as from, the later one as to"
+
+
 FILED = (
     facts.LogOpened(log_id="0123456789abcdef", origin="example.org/log"),
     facts.AttestationFiled(
@@ -235,7 +240,7 @@ def test_an_erased_attestation_is_in_no_history_but_its_own(tmp_path: Path) -> N
 async def test_a_citation_carries_its_proof_where_that_is_asked_for(index: Index) -> None:
     query = "query($id: ID!, $proof: Boolean!) { run(id: $id) { citation(proof: $proof) { content proof } } }"
     digest = run_of(100).digest
-    key = index.proving.signer.verifier
+    key = index.proving.verifier
 
     proof = (await ask(index, query, id=digest, proof=True))["run"]["citation"]["proof"]
     assert check_proof(proof, key)["stream"] == f"run/{digest}"

@@ -14,7 +14,8 @@ from domain.audit.notes import Checkpoint, Note, VerifierKey, is_key_name, notes
 from domain.audit.proofs import TlogProof
 from domain.audit.tiles import Tile, bundle
 from domain.errors import InvalidInput
-from service.audit.ed25519 import SignerKey, check
+from service.audit.ed25519 import SignerKey
+from service.signatures import verify
 
 TLOG = Path(__file__).parents[2] / "fixtures/vectors/tlog"
 VECTORS = json.loads((TLOG / "notes.json").read_bytes())
@@ -28,7 +29,7 @@ LEAVES = [leaf_hash(entry) for entry in ENTRIES]
 def test_a_note_is_taken_or_refused_as_published(vector: dict[str, Any]) -> None:
     key = VerifierKey.parse(vector["vkey"])
     try:
-        taken = Note.parse(vector["note"]).is_signed(key, check)
+        taken = Note.parse(vector["note"]).is_signed(key, verify)
     except InvalidInput:
         taken = False
     assert taken is vector["ok"]
@@ -44,7 +45,7 @@ def test_a_published_checkpoint_is_signed_and_has_the_root_of_its_entries(size: 
     text = (TLOG / f"checkpoint.{size}").read_text()
     note = Note.parse(text)
     assert str(note) == text
-    assert note.is_signed(KEY, check)
+    assert note.is_signed(KEY, verify)
     assert Checkpoint.of(note) == Checkpoint("example.com/log/testdata", size, root_of(LEAVES[:size]))
 
 
@@ -169,8 +170,8 @@ def test_a_note_may_carry_the_signatures_of_witnesses() -> None:
     witness = SignerKey("witness.example", bytes(32))
     cosigned = text + str(witness.sign(Note.parse(text).text)).rpartition("\n\n")[2]
     note = Note.parse(cosigned)
-    assert note.is_signed(KEY, check)
-    assert note.is_signed(witness.verifier, check)
+    assert note.is_signed(KEY, verify)
+    assert note.is_signed(witness.verifier, verify)
 
 
 def test_names_of_keys_have_no_spaces_and_no_plus() -> None:

@@ -11,9 +11,10 @@ from domain.commands import RegisterSource
 from domain.errors import Conflict, ErrorCode, InvalidInput
 from domain.principals import LOCAL
 from service.app import open_index
-from service.audit.ed25519 import SignerKey, check
+from service.audit.ed25519 import SignerKey
 from service.audit.signer import Signer
 from service.settings import Settings
+from service.signatures import verify
 from tests.examples import Clock, Ids
 from tests.service.api.asking import ask, error_of
 
@@ -36,8 +37,8 @@ def signer(tmp_path: Path) -> Signer:
 
 
 def test_a_checkpoint_is_signed_under_the_key_that_is_published(signer: Signer) -> None:
-    note = signer.sign(2, LOG)
-    assert note.is_signed(signer.verifier, check)
+    note = signer.newest(2, LOG)
+    assert note.is_signed(signer.verifier, verify)
     assert Checkpoint.of(note) == Checkpoint(ORIGIN, 2, LOG(2))
 
 
@@ -48,15 +49,15 @@ def test_the_key_is_made_once_and_only_its_owner_can_read_it(signer: Signer, tmp
 
 
 def test_a_longer_log_that_begins_with_what_was_signed_is_signed(signer: Signer) -> None:
-    assert [Checkpoint.of(signer.sign(size, LOG)).size for size in (1, 2, 2, 4)] == [1, 2, 2, 4]
+    assert [Checkpoint.of(signer.newest(size, LOG)).size for size in (1, 2, 2, 4)] == [1, 2, 2, 4]
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_another_history_is_never_signed_not_even_after_a_restart(tmp_path: Path, size: int) -> None:
-    Signer(tmp_path, ORIGIN).sign(2, LOG)
+    Signer(tmp_path, ORIGIN).newest(2, LOG)
     for signer in (Signer(tmp_path, ORIGIN), Signer(tmp_path, ORIGIN)):
         with pytest.raises(Conflict) as refused:
-            signer.sign(size, FORK)
+            signer.newest(size, FORK)
         assert refused.value.problems[0].code is ErrorCode.CHECKPOINT_REFUSED
     kept = Note.parse((tmp_path / "checkpoint").read_text())
     assert Checkpoint.of(kept).root == LOG(2)
@@ -64,21 +65,34 @@ def test_another_history_is_never_signed_not_even_after_a_restart(tmp_path: Path
 
 def test_nothing_shorter_is_signed_again(signer: Signer) -> None:
     """A process that is behind is answered with what another one has signed."""
-    longest = signer.sign(4, LOG)
-    assert signer.sign(3, LOG) == longest
+    longest = signer.newest(4, LOG)
+    assert signer.newest(3, LOG) == longest
+
+
+def test_who_signs_with_the_same_key_from_another_folder_keeps_to_what_was_published(tmp_path: Path) -> None:
+    """Two hosts of one log that were given one key: neither forks what the other has given out."""
+    key = str(SignerKey(ORIGIN, bytes(range(32))))
+    published = str(Signer(tmp_path / "one", ORIGIN, key).newest(2, LOG))
+    other = Signer(tmp_path / "other", ORIGIN, key)
+
+    with pytest.raises(Conflict) as refused:
+        other.newest(3, FORK, published)
+
+    assert refused.value.problems[0].code is ErrorCode.CHECKPOINT_REFUSED
+    assert Checkpoint.of(other.newest(3, LOG, published)).size == 3
 
 
 def test_a_last_checkpoint_of_another_key_is_not_extended(tmp_path: Path) -> None:
-    Signer(tmp_path, ORIGIN).sign(2, LOG)
+    Signer(tmp_path, ORIGIN).newest(2, LOG)
     (tmp_path / "checkpoint.key").unlink()
     with pytest.raises(Conflict, match="not signed by this log's key"):
-        Signer(tmp_path, ORIGIN).sign(3, LOG)
+        Signer(tmp_path, ORIGIN).newest(3, LOG)
 
 
 def test_a_key_may_be_given(tmp_path: Path) -> None:
     key = SignerKey(ORIGIN, bytes(range(32)))
     signer = Signer(tmp_path, ORIGIN, str(key))
-    assert signer.sign(1, LOG).is_signed(key.verifier, check)
+    assert signer.newest(1, LOG).is_signed(key.verifier, verify)
     assert not (tmp_path / "checkpoint.key").exists()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 class Server:
     """A running ``kernelindex serve`` or ``demo``. ``lines`` is what it has printed so far."""
 
-    def __init__(self, *arguments: str, data: Path) -> None:
+    def __init__(self, *arguments: str, data: Path, **environment: str) -> None:
         self.lines: list[str] = []
         self._said = threading.Condition()
         self._process = subprocess.Popen(
@@ -22,7 +22,9 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=os.environ | {"KERNELINDEX_DATA_DIR": str(data), "KERNELINDEX_REQUESTS_PER_MINUTE": "1000000"},
+            env=os.environ
+            | {"KERNELINDEX_DATA_DIR": str(data), "KERNELINDEX_REQUESTS_PER_MINUTE": "1000000"}
+            | environment,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -64,9 +66,9 @@ class Server:
 
 
 @contextmanager
-def running(*arguments: str, data: Path) -> Iterator[Server]:
+def running(*arguments: str, data: Path, **environment: str) -> Iterator[Server]:
     """Start ``kernelindex`` with these arguments; it ends with the context."""
-    server = Server(*arguments, data=data)
+    server = Server(*arguments, data=data, **environment)
     try:
         yield server
     finally:

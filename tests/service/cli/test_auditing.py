@@ -95,7 +95,7 @@ async def test_a_log_that_is_being_written_to_is_exported_up_to_a_whole_save(fil
     log, checkpoint = tmp_path / "log.jsonl", tmp_path / "checkpoint"
     async with open_index(Settings(data_dir=filled)) as index:
         checkpoint.write_text(str(await index.proving.checkpoint()))
-        key, lines = index.proving.signer.verifier, exported(index.log)
+        key, lines = index.proving.verifier, exported(index.log)
         first = next(lines)
         await index.ledger.handle([Ingest(bundle=bundle(90, by="heron"))], LOCAL)
         log.write_bytes(first + b"".join(lines))

@@ -8,7 +8,7 @@ from domain.audit.merkle import leaf_hash, root_of
 from domain.audit.notes import Checkpoint, Note, VerifierKey
 from domain.audit.tiles import Tile
 from domain.principals import Scope
-from service.audit.ed25519 import check
+from service.signatures import verify
 from tests.examples import bundle
 from tests.service.api.asking import tree_of
 from tests.service.site import asked, site
@@ -25,7 +25,7 @@ async def test_a_client_that_knows_the_key_alone_can_check_the_whole_log(tmp_pat
         hashes = await client.get(f"/tile/{Tile(0, 0, size).path}")
         entries = await client.get(f"/tile/{Tile(None, 0, size).path}")
 
-        assert note.is_signed(key, check)
+        assert note.is_signed(key, verify)
         leaves = [hashes.content[start : start + 32] for start in range(0, len(hashes.content), 32)]
         assert len(leaves) == size > 3
         assert root_of(leaves) == Checkpoint.of(note).root
