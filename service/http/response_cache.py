@@ -13,7 +13,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
@@ -22,7 +21,6 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import KernelIndexError
-from domain.events import timestamp
 from service.http.admission import VISIT, Gate, Visit, peer_of
 from service.http.boundary import request_id_of
 from service.rates import rate_headers
@@ -104,7 +102,7 @@ def _size(key: Key, kept: Kept) -> int:
 
 
 class ResponseCache:
-    """The layer. ``moment(now)`` tells what answers depend on now; ``path`` is the only one whose answers are kept."""
+    """The layer. ``moment(now)`` tells what answers depend on now, a timestamp; ``path`` is the only one with kept answers."""
 
     def __init__(
         self,
@@ -113,8 +111,8 @@ class ResponseCache:
         *,
         path: str,
         gate: Gate,
-        moment: Callable[[datetime], Moment],
-        now: Callable[[], datetime],
+        moment: Callable[[str], Moment],
+        now: Callable[[], str],
         make_id: Callable[[], str],
     ) -> None:
         self._app = app
@@ -153,14 +151,14 @@ class ResponseCache:
         else:
             await self._app(scope, receive, self._keeping(scope, moment, key, send))
 
-    async def _give(self, kept: Kept, visit: Visit, asked: dict[bytes, bytes], now: datetime, send: Send) -> None:
+    async def _give(self, kept: Kept, visit: Visit, asked: dict[bytes, bytes], now: str, send: Send) -> None:
         came = asked.get(b"x-request-id", b"").decode("latin-1")
         headers = [
             *kept.headers,
             *((name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()),
             (b"x-request-id", request_id_of(came, self._make_id).encode()),
         ]
-        status, body = HTTPStatus.OK.value, b"".join((kept.before, STATED % timestamp(now).encode(), kept.after))
+        status, body = HTTPStatus.OK.value, b"".join((kept.before, STATED % now.encode(), kept.after))
         known = asked.get(b"if-none-match", b"")
         if known and any(name == b"etag" and value in known for name, value in headers):
             status, body = HTTPStatus.NOT_MODIFIED.value, b""
