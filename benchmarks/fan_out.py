@@ -26,6 +26,7 @@ from typing import Any
 import httpx
 import psutil
 import uvicorn
+from rows import Row, tell
 
 from service.http.protocol import BoundedProtocol
 from service.http.socket_protocol import BoundedWebSocket
@@ -257,4 +258,6 @@ def measure(subscribers: int) -> dict[str, Any]:
 if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
     for number in [int(text) for text in sys.argv[1:]] or [200, 1_000]:
-        print(json.dumps(measure(number)), flush=True)
+        found = measure(number)
+        print(json.dumps(found), flush=True)
+        tell(Row("fan-out", f"{number} subscribers: frames a second × a bare server", found["ratio"]))
