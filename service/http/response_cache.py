@@ -102,7 +102,7 @@ def _size(key: Key, kept: Kept) -> int:
 
 
 class ResponseCache:
-    """The layer. ``moment(now)`` tells what answers depend on now, a timestamp; ``path`` is the only one with kept answers."""
+    """The layer. ``moment(now)`` tells what answers depend on at that timestamp; answers at ``path`` are kept."""
 
     def __init__(
         self,
