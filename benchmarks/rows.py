@@ -25,11 +25,8 @@ class Row(msgspec.Struct, frozen=True):
         """Whether the target is met."""
         if self.target is None:
             return ""
-        return (
-            "met"
-            if (self.value >= self.target) == (self.bound == "at least") or self.value == self.target
-            else "missed"
-        )
+        met = self.value >= self.target if self.bound == "at least" else self.value <= self.target
+        return "met" if met else "missed"
 
 
 def tell(*rows: Row) -> None:

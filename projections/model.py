@@ -7,7 +7,7 @@ A row is never overwritten: ``from_position`` says since which position it holds
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -79,16 +79,23 @@ def put(db: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any], po
     insert(db, table, {**row, "from_position": position})
 
 
+class Text(NamedTuple):
+    """The text of a document, and the position since which it holds."""
+
+    text: bytes
+    since: int
+
+
 def document_texts(
     db: sqlite3.Connection, table: str, key: str, values: Sequence[str], position: int
-) -> dict[str, bytes]:
+) -> dict[str, Text]:
     """The documents that hold at the position, by key; one statement however many are asked for."""
     one = len(values) == 1
     # SQLite looks one key up three times as fast as a list of one.
-    wanted = f"{key} = :keys" if one else f"{key} IN (SELECT value FROM json_each(:keys))"  # noqa: S608
-    query = f"SELECT {key}, {DOC} FROM {table} WHERE {wanted} AND {AS_OF}"  # noqa: S608 names are ours
+    wanted = f"{key} = :keys" if one else f"{key} IN (SELECT value FROM json_each(:keys))"  # noqa: S608 names are ours
+    query = f"SELECT {key}, {DOC}, from_position FROM {table} WHERE {wanted} AND {AS_OF}"  # noqa: S608 names are ours
     names = {"keys": values[0] if one else json_list(values), "position": position}
-    return dict(db.execute(query, names).fetchall())
+    return {name: Text(text, since) for name, text, since in db.execute(query, names).fetchall()}
 
 
 def json_list(values: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from projections.model import AS_OF, DOC, json_list
+from projections.model import AS_OF, DOC, Text, json_list
 
 Key = tuple[Any, ...]
 
@@ -38,9 +38,9 @@ class Window(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """The rows of a window in the order of their listing, as keys and texts of documents; whether there are more."""
+    """The rows of a window in the order of their listing, as keys and documents; whether there are more."""
 
-    rows: Sequence[tuple[Key, bytes]]
+    rows: Sequence[tuple[Key, Text]]
     has_next: bool
     has_previous: bool
 
@@ -58,7 +58,7 @@ class Branch(msgspec.Struct, frozen=True):
 def page(db: sqlite3.Connection, listing: Listing, window: Window, position: int) -> Page:
     """Read one window of a listing as of a position."""
     names, conditions, direction = _windowed(listing, window, position)
-    query = f"""SELECT {", ".join(listing.order)}, {DOC} FROM {listing.table} WHERE {conditions}
+    query = f"""SELECT {", ".join(listing.order)}, {DOC}, from_position FROM {listing.table} WHERE {conditions}
       ORDER BY {_by(listing.order, direction)} LIMIT :limit"""  # noqa: S608
     return _page(window, db.execute(query, names).fetchall())
 
@@ -70,7 +70,7 @@ def pages(
     listing = branch.listing
     names, conditions, direction = _windowed(listing, window, position)
     columns = [f"row.{column}" for column in listing.order]
-    query = f"""SELECT parent.value, {", ".join(columns)}, {DOC.replace("doc", "row.doc")}
+    query = f"""SELECT parent.value, {", ".join(columns)}, {DOC.replace("doc", "row.doc")}, row.from_position
       FROM json_each(:parents) AS parent JOIN {listing.table} AS row ON row.rowid IN (
         SELECT rowid FROM {listing.table} WHERE {branch.belongs} AND {conditions}
         ORDER BY {_by(listing.order, direction)} LIMIT :limit)
@@ -113,7 +113,7 @@ def _page(window: Window, found: Sequence[tuple[Any, ...]]) -> Page:
     if window.backward:
         rows.reverse()
     return Page(
-        rows=[(tuple(row[:-1]), row[-1]) for row in rows],
+        rows=[(tuple(row[:-2]), Text(*row[-2:])) for row in rows],
         has_next=window.before is not None if window.backward else more,
         has_previous=more if window.backward else window.after is not None,
     )

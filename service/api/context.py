@@ -8,6 +8,7 @@ from domain.events import timestamp
 from domain.principals import Principal
 from projections import saves
 from projections.saves import Save
+from service.api.fragments import Fragments
 from service.api.snapshot import Snapshot
 from service.api.standings import Standings
 from service.app import Index
@@ -20,6 +21,7 @@ class Context:
 
     index: Index
     standings: Standings
+    fragments: Fragments
     log_id: str
     accessed_at: datetime
     caller: Caller
@@ -92,6 +94,7 @@ class Context:
         return Snapshot(
             self.index.views,
             self.standings,
+            self.fragments,
             save,
             self.log_id,
             self.index.settings.public_url,

@@ -19,36 +19,28 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from graphql import (
     Executor,
     FieldNode,
-    GraphQLEnumType,
     GraphQLField,
     GraphQLInterfaceType,
-    GraphQLLeafType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLUnionType,
-    Undefined,
     VariableValues,
     get_argument_values,
+    get_named_type,
     is_leaf_type,
 )
 from graphql.execution.collect_fields import FieldDetailsList, GroupedFieldSet, collect_fields
 from graphql.pyutils import Path, gather_with_cancel
 
 from projections.model import Doc
+from service.api.completing import Complete, Fault, leaf, listed, required, shown_as_it_is
 from service.api.stored import Stored, decoder_of
 from service.api.types.base import NEEDS, TOGETHER, Together, name_in_document
 
 Wave: TypeAlias = defaultdict["Site", list[tuple[Any, Doc]]]
 """The sites that documents have reached, each with these and the parts of the response that wait for it."""
-
-Complete: TypeAlias = Callable[[Any, Wave], Any]
-"""Turns the value of a field into what the response shows."""
-
-
-class Fault(Exception):
-    """Something went wrong that graphql-core shall tell of."""
 
 
 class Site:
@@ -88,12 +80,16 @@ class Site:
 
 
 class Pick(NamedTuple):
-    """A field that is picked from the document: values of type ``kind`` are shown as they are."""
+    """A field that is picked from the document: values of type ``kind`` are shown as they are.
+
+    ``plain`` says that no field with code of its own lies below it.
+    """
 
     key: str
     name: str
     kind: type | None
     complete: Complete
+    plain: bool
 
 
 class Projection(NamedTuple):
@@ -115,6 +111,49 @@ class Projection(NamedTuple):
             alone = [site.fill(waiting, executor, wave) for site, waiting in reached.items() if not site.together]
             await (alone[0] if len(alone) == 1 else gather_with_cancel(*alone))
         return data
+
+
+class Selection:
+    """What the documents of an object type show of themselves; what that is of one version of a document is kept."""
+
+    def __init__(self, type_: GraphQLObjectType, projection: Projection) -> None:
+        self._template, self._picks, self._sites = projection
+        self._decoder = decoder_of(_needs(self._picks, self._sites))
+        self._read_by_sites = {name for site in self._sites for name in site.needs or ()}
+        self._is_type_of: Callable[[Any, Any], Any] | None = type_.is_type_of
+        self._plain = all(pick.plain for pick in self._picks)
+
+    def __call__(self, document: Any, wave: Wave) -> Doc | None:
+        """The part of the response that shows a document. Raises :class:`Fault`."""
+        if document is None:
+            return None
+        part = self._of_stored(document, wave) if type(document) is Stored else self._shown(document, wave)
+        for site in self._sites:
+            wave[site].append((document, part))
+        return part
+
+    def _of_stored(self, document: Stored, wave: Wave) -> Doc:
+        fragment = document.fragment(self) if self._plain else None
+        if fragment is None:
+            document.read(self._decoder)
+            part = self._shown(document, wave)
+            if not self._plain:
+                return part
+            document.keep(self, part, self._read_by_sites)
+        else:
+            document.update(fragment.read)
+            part = fragment.part
+        # It is for all who show this version; what the sites tell is not.
+        return part.copy() if self._sites else part
+
+    def _shown(self, document: Doc, wave: Wave) -> Doc:
+        if self._is_type_of is not None and self._is_type_of(document, None) is not True:
+            raise Fault
+        part = self._template.copy()
+        for key, name, kind, complete, _ in self._picks:
+            value = document[name]
+            part[key] = value if type(value) is kind else complete(value, wave)
+        return part
 
 
 def compiled(executor: Executor[Any], deciding: Collection[str]) -> Projection | None:
@@ -149,7 +188,8 @@ def _projection(executor: Executor[Any], type_: GraphQLObjectType, fields: Group
         complete = _complete(executor, field.type, details)
         if _definition(field).is_basic_field:
             name = name_in_document(_definition(field).python_name)
-            picks.append(Pick(key, name, _shown_as_it_is(field.type), complete))
+            plain = _is_plain(executor, field.type, details)
+            picks.append(Pick(key, name, shown_as_it_is(field.type), complete, plain))
         else:
             sites.append(Site(key, nodes, type_, complete))
     return Projection(template, tuple(picks), tuple(sites))
@@ -157,76 +197,33 @@ def _projection(executor: Executor[Any], type_: GraphQLObjectType, fields: Group
 
 def _complete(executor: Executor[Any], type_: GraphQLOutputType, details: FieldDetailsList) -> Complete:
     if isinstance(type_, GraphQLNonNull):
-        return _required(_complete(executor, type_.of_type, details))
+        return required(_complete(executor, type_.of_type, details))
     if isinstance(type_, GraphQLList):
-        return _list(_shown_as_it_is(type_.of_type), _complete(executor, type_.of_type, details))
+        return listed(shown_as_it_is(type_.of_type), _complete(executor, type_.of_type, details))
     if is_leaf_type(type_):
-        return _leaf(type_)
+        return leaf(type_)
     if isinstance(type_, GraphQLObjectType):
-        return _object(executor, type_, details)
+        return _selection(executor, type_, details)
     return _abstract(executor, cast("GraphQLInterfaceType | GraphQLUnionType", type_), details)
 
 
-def _required(inner: Complete) -> Complete:
-    def complete(value: Any, wave: Wave) -> Any:
-        shown = inner(value, wave)
-        if shown is None:
-            raise Fault
-        return shown
-
-    return complete
+def _selection(executor: Executor[Any], type_: GraphQLObjectType, details: FieldDetailsList) -> Selection:
+    return Selection(type_, _projection(executor, type_, executor.collect_subfields(type_, details).grouped_field_set))
 
 
-def _list(kind: type | None, item: Complete) -> Complete:
-    def complete(value: Any, wave: Wave) -> Any:
-        if value is None:
-            return None
-        if not isinstance(value, list | tuple):
-            raise Fault
-        return [one if type(one) is kind else item(one, wave) for one in value]
-
-    return complete
-
-
-def _leaf(type_: GraphQLLeafType) -> Complete:
-    names: dict[Any, str] = {}
-    if isinstance(type_, GraphQLEnumType):
-        names = {value.value: name for name, value in type_.values.items() if type(value.value) is str}
-
-    def complete(value: Any, _wave: Wave) -> Any:
-        if value is None:
-            return None
-        if type(value) is str and value in names:
-            return names[value]
-        shown = Undefined if isinstance(value, Exception) else type_.coerce_output_value(value)
-        if shown is None or shown is Undefined:
-            raise Fault
-        return shown
-
-    return complete
-
-
-def _object(executor: Executor[Any], type_: GraphQLObjectType, details: FieldDetailsList) -> Complete:
-    template, picks, sites = _projection(executor, type_, executor.collect_subfields(type_, details).grouped_field_set)
-    decoder = decoder_of(_needs(picks, sites))
-    is_type_of: Callable[[Any, Any], Any] | None = type_.is_type_of
-
-    def complete(document: Any, wave: Wave) -> Any:
-        if document is None:
-            return None
-        if type(document) is Stored:
-            document.read(decoder)
-        if is_type_of is not None and is_type_of(document, None) is not True:
-            raise Fault
-        part = template.copy()
-        for key, name, kind, inner in picks:
-            value = document[name]
-            part[key] = value if type(value) is kind else inner(value, wave)
-        for site in sites:
-            wave[site].append((document, part))
-        return part
-
-    return complete
+def _is_plain(executor: Executor[Any], type_: GraphQLOutputType, details: FieldDetailsList) -> bool:
+    """Whether what is shown of a value depends on nothing but the value."""
+    type_ = cast("GraphQLOutputType", get_named_type(type_))
+    if is_leaf_type(type_):
+        return True
+    if not isinstance(type_, GraphQLObjectType):
+        return False
+    below = executor.collect_subfields(type_, details).grouped_field_set.values()
+    fields = [(type_.fields.get(one[0].node.name.value), one) for one in below]
+    return all(
+        field is None or (_definition(field).is_basic_field and _is_plain(executor, field.type, one))
+        for field, one in fields
+    )
 
 
 def _needs(picks: Sequence[Pick], sites: Sequence[Site]) -> set[str] | None:
@@ -253,25 +250,10 @@ def _abstract(
             possible = executor.schema.get_type(name)
             if not isinstance(possible, GraphQLObjectType) or not executor.schema.is_sub_type(type_, possible):
                 raise Fault
-            known[name] = _object(executor, possible, details)
+            known[name] = _selection(executor, possible, details)
         return known[name](document, wave)
 
     return complete
-
-
-def _shown_as_it_is(type_: GraphQLOutputType) -> type | None:
-    """The type of values that :func:`_leaf` would give back unchanged."""
-    if isinstance(type_, GraphQLNonNull):
-        type_ = type_.of_type
-    if not is_leaf_type(type_) or isinstance(type_, GraphQLEnumType):
-        return None
-    if type_.name == "Boolean":
-        return bool
-    text = "any text"
-    try:
-        return str if type_.coerce_output_value(text) is text else None
-    except Exception:  # noqa: BLE001 scalars raise what they like
-        return None
 
 
 def _definition(field: GraphQLField) -> Any:

@@ -12,11 +12,12 @@ from domain.identity import pinned_id
 from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
-from projections.model import Doc, document_texts
+from projections.model import Doc, Text, document_texts
 from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
 from projections.views import Views, never
+from service.api.fragments import Fragments, Version
 from service.api.gathering import Gathered
 from service.api.standings import Standings
 from service.api.stored import Stored
@@ -65,6 +66,7 @@ class Snapshot:
         self,
         views: Views,
         standings: Standings,
+        fragments: Fragments,
         save: Save,
         log_id: str,
         base_url: str,
@@ -81,6 +83,9 @@ class Snapshot:
         self.pinned_at = pinned_at
         self._views = views
         self._standings = standings
+        self._fragments = fragments
+        # Taken before anything is read: views that are made anew meanwhile show no more than these, only less.
+        self._generation = views.generation
         self._given_up = given_up
         self._loaders: dict[str, Gathered] = {}
         self._root: bytes | None = None
@@ -225,9 +230,10 @@ class Snapshot:
             doc["id"] = pinned_id(doc["id"], self.position)
         return doc
 
-    def stored(self, text: bytes) -> Doc:
-        """A document of the views, read in this snapshot."""
-        return Stored(text, self, self.position if self.pinned else None)
+    def stored(self, table: str, key: Any, row: Text) -> Doc:
+        """A document of the views, read in this snapshot from the row that is found by ``key``."""
+        version = Version(self._generation, table, key, row.since)
+        return Stored(row.text, self, self.position if self.pinned else None, version, self._fragments)
 
     def _loader(self, name: str, query: Query, on_loop: int = ON_LOOP) -> Gathered:
         loader = self._loaders.get(name)
@@ -255,7 +261,7 @@ class Snapshot:
     def _documents_of(self, table: str) -> Query:
         def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
             found = document_texts(db, table, KEYS.get(table, "digest"), keys, self.position)
-            return {name: self.stored(text) for name, text in found.items()}
+            return {name: self.stored(table, name, row) for name, row in found.items()}
 
         return query
 

@@ -6,6 +6,8 @@ from typing import Any, TypedDict
 import msgspec
 
 from domain.identity import pinned_id
+from projections.model import Doc
+from service.api.fragments import Fragment, Fragments, Version
 
 Decoder = msgspec.json.Decoder[Any]
 
@@ -25,15 +27,20 @@ class Stored(dict[str, Any]):
 
     Most queries show a tenth of a document, and decoding the rest takes longer than everything else about it:
     :meth:`read` decodes what one decoder knows of. ``pinned_to`` is the position that the id is to name, if any.
-    Iterating shows what has been decoded; ask for a field, or for :meth:`whole`, first.
+    Iterating shows what has been decoded; ask for a field, or for :meth:`whole`, first. What a
+    selection shows of this ``version`` is found in ``fragments``, and kept there.
     """
 
-    __slots__ = ("_pinned_to", "_read_by", "_text")
+    __slots__ = ("_fragments", "_pinned_to", "_read_by", "_text", "_version")
 
-    def __init__(self, text: bytes, snapshot: Any, pinned_to: int | None) -> None:
+    def __init__(
+        self, text: bytes, snapshot: Any, pinned_to: int | None, version: Version, fragments: Fragments
+    ) -> None:
         super().__init__({"@": snapshot})
         self._text = text
         self._pinned_to = pinned_to
+        self._version = version
+        self._fragments = fragments
         self._read_by: Decoder | None = None
 
     def __missing__(self, name: str) -> Any:
@@ -60,3 +67,17 @@ class Stored(dict[str, Any]):
             fields["id"] = pinned_id(fields["id"], self._pinned_to)
         self.update(fields)
         self._read_by = decoder
+
+    def fragment(self, selection: object) -> Fragment | None:
+        """What is known of a selection of this document. A pinned one shows an id of its own."""
+        if self._pinned_to is not None:
+            return None
+        return self._fragments.get(selection, self._version)
+
+    def keep(self, selection: object, part: Doc, names: Iterable[str]) -> None:
+        """Keep what a selection shows of this document, and the fields of these names, which others read of it."""
+        if self._pinned_to is None:
+            read = {name: self[name] for name in names if name in self}
+            # A document inside would be marked with the snapshot of whoever reads it.
+            if not any(isinstance(value, dict | list) for value in read.values()):
+                self._fragments.keep(selection, self._version, Fragment(part, read))

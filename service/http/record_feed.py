@@ -37,7 +37,7 @@ async def record_feed(request: Request, context: Context) -> Response:
     snapshot = context.snapshot
     listing = records.listing(RecordBasis.AS_KNOWN, key)
     found = await snapshot.read(lambda db: page(db, listing, Window(SIZE, backward=True), snapshot.position))
-    changes = [snapshot.adopt(msgspec.json.decode(text)) for _, text in reversed(found.rows)]
+    changes = [snapshot.adopt(msgspec.json.decode(row.text)) for _, row in reversed(found.rows)]
     tag = f'"{snapshot.log_id}-{changes[0]["position"] if changes else 0}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == tag:

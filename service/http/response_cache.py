@@ -10,7 +10,6 @@ counted as any other, before its body is read.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from domain.errors import KernelIndexError
 from service.http.admission import VISIT, Gate, Visit, peer_of
 from service.http.boundary import request_id_of
+from service.kept import Kept
 from service.rates import rate_headers
 
 KEEP: Final = "kernelindex.keep"
@@ -51,7 +51,7 @@ class Moment(NamedTuple):
     day: str
 
 
-class Kept(NamedTuple):
+class Answer(NamedTuple):
     """An answer: what comes before ``accessedAt`` and what comes after it."""
 
     headers: list[tuple[bytes, bytes]]
@@ -63,42 +63,28 @@ class Answers:
     """Kept answers of one moment, the ones used last, at most ``max_bytes`` of them with their keys."""
 
     def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
-        self.bytes = 0
         self._moment: Moment | None = None
-        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+        self._kept: Kept[Key, Answer] = Kept(max_bytes)
 
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def get(self, moment: Moment, key: Key) -> Kept | None:
+    def get(self, moment: Moment, key: Key) -> Answer | None:
         """The answer to a request, if it is kept and of this moment."""
         self._be_at(moment)
-        kept = self._kept.get(key)
-        if kept:
-            self._kept.move_to_end(key)
-        return kept
+        return self._kept.get(key)
 
-    def keep(self, moment: Moment, key: Key, kept: Kept) -> None:
-        """Keep an answer of this moment, unless it is so large that it would push out most others."""
+    def keep(self, moment: Moment, key: Key, answer: Answer) -> None:
+        """Keep an answer of this moment."""
         self._be_at(moment)
-        size = _size(key, kept)
-        if size > self.max_bytes // 8 or key in self._kept:
-            return
-        self._kept[key] = kept
-        self.bytes += size
-        while self.bytes > self.max_bytes:
-            self.bytes -= _size(*self._kept.popitem(last=False))
+        self._kept.keep(key, answer, _size(key, answer))
 
     def _be_at(self, moment: Moment) -> None:
         if moment != self._moment:
             self._moment = moment
             self._kept.clear()
-            self.bytes = 0
 
 
-def _size(key: Key, kept: Kept) -> int:
-    return ENTRY_BYTES + sum(len(part) for part in key if isinstance(part, bytes)) + len(kept.before) + len(kept.after)
+def _size(key: Key, answer: Answer) -> int:
+    request = sum(len(part) for part in key if isinstance(part, bytes))
+    return ENTRY_BYTES + request + len(answer.before) + len(answer.after)
 
 
 class ResponseCache:
@@ -151,7 +137,7 @@ class ResponseCache:
         else:
             await self._app(scope, receive, self._keeping(scope, moment, key, send))
 
-    async def _give(self, kept: Kept, visit: Visit, asked: dict[bytes, bytes], now: str, send: Send) -> None:
+    async def _give(self, kept: Answer, visit: Visit, asked: dict[bytes, bytes], now: str, send: Send) -> None:
         came = asked.get(b"x-request-id", b"").decode("latin-1")
         headers = [
             *kept.headers,
@@ -202,7 +188,7 @@ class ResponseCache:
         before, found, after = body.rpartition(STATED % accessed_at.encode())
         if found and start["status"] == HTTPStatus.OK:
             headers = [header for header in start["headers"] if header[0] not in OF_THE_REQUEST]
-            self._answers.keep(moment, key, Kept(headers, before, after))
+            self._answers.keep(moment, key, Answer(headers, before, after))
 
 
 def _etag(moment: Moment, key: Key) -> bytes:

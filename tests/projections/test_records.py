@@ -44,7 +44,7 @@ def observed(value: int, day: int, **spec: Any) -> Manifest:
 
 def changes(story: Story, basis: RecordBasis, position: int | None = None) -> list[dict[str, Any]]:
     page = paging.page(story.db, records.listing(basis, None), Window(100), position or story.told)
-    return [msgspec.json.decode(text) for _, text in page.rows]
+    return [msgspec.json.decode(row.text) for _, row in page.rows]
 
 
 def known(story: Story) -> list[tuple[str | None, str | None, str]]:

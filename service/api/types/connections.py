@@ -102,7 +102,7 @@ async def connection(
     async def count() -> int:
         return int(await snapshot.read(lambda db: paging.count(db, listing, snapshot.position)))
 
-    return _document(page, binding, snapshot, count)
+    return _document(listing.table, page, binding, snapshot, count)
 
 
 async def branch_connection(
@@ -125,7 +125,7 @@ async def branch_connection(
         )
         return int(of)
 
-    return _document(page, binding, snapshot, count)
+    return _document(listing.table, page, binding, snapshot, count)
 
 
 async def _window(
@@ -144,8 +144,8 @@ async def _window(
     )
 
 
-def _document(page: Page, binding: str, snapshot: Snapshot, count: Callable[[], Awaitable[int]]) -> Doc:
-    rows = [(key, snapshot.stored(text)) for key, text in page.rows]
+def _document(table: str, page: Page, binding: str, snapshot: Snapshot, count: Callable[[], Awaitable[int]]) -> Doc:
+    rows = [(key, snapshot.stored(table, key, row)) for key, row in page.rows]
 
     def cursor(key: Key) -> str:
         return cursors.encode(PageCursor(binding, snapshot.position, key))

@@ -67,7 +67,7 @@ async def search_result(snapshot: Snapshot, context: Context, text: str, argumen
 
     def read(db: Any) -> tuple[paging.Page, list[Doc], dict[int, Explained]]:
         page = paging.page(db, listing, Window(size, after=after.key if after else None), snapshot.position)
-        docs = [msgspec.json.decode(text) for _, text in page.rows]
+        docs = [msgspec.json.decode(row.text) for _, row in page.rows]
         return page, docs, search.explain(db, asked, [doc["row"] for doc in docs])
 
     page, docs, explained = await snapshot.read(read)

@@ -113,7 +113,7 @@ async def told_the_same_later(story: Story, folder: Path) -> None:
 
 def as_of(index: Index, story: Story) -> Seen:
     def evidence(digest: str, position: int) -> Any:
-        text = index.views.peek(lambda db: document_texts(db, "runs", "digest", [digest], position))[digest]
+        text = index.views.peek(lambda db: document_texts(db, "runs", "digest", [digest], position))[digest].text
         return msgspec.json.decode(text)["evidence"]
 
     return {(digest, position): evidence(digest, position) for digest, position in story.seen}

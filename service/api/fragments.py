@@ -1,0 +1,64 @@
+"""Parts of answers that are kept: what a selection shows of a document.
+
+A row of the views is never overwritten, so its table, its key and the position since which it holds name its text, in
+views of one generation: an erasure makes new views. What one selection shows of one version never changes, so nothing
+here goes out of date.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from projections.model import Doc
+from service.kept import Kept
+
+ENTRY_BYTES: Final = 500
+"""What an entry takes beside its fragment, roughly."""
+
+IN_MEMORY: Final = 4
+"""How many times its JSON a fragment takes in memory, roughly."""
+
+
+class Version(NamedTuple):
+    """One version of one document: the row of a table that is found by ``key``, holding since a position."""
+
+    generation: int
+    table: str
+    key: Any
+    since: int
+
+
+class Fragment(NamedTuple):
+    """What a selection shows of a document but for fields with code of their own, and what that code reads of it."""
+
+    part: Doc
+    read: Doc
+
+
+class Fragments:
+    """Keeps fragments, those used last, up to so many bytes of memory, roughly; 0 keeps none."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._kept: Kept[tuple[object, Version], Fragment] = Kept(max_bytes)
+        self._generation = 0
+
+    @property
+    def bytes(self) -> int:
+        """What is kept takes so many."""
+        return self._kept.bytes
+
+    def be_of(self, generation: int) -> None:
+        """Forget what older views showed: what was erased since must not even lie in memory."""
+        if generation != self._generation:
+            self._kept.clear()
+            self._generation = generation
+
+    def get(self, selection: object, version: Version) -> Fragment | None:
+        """What was kept for a selection of this version of a document."""
+        return self._kept.get((selection, version))
+
+    def keep(self, selection: object, version: Version, fragment: Fragment) -> None:
+        """Keep a fragment. Nobody may change it from now on."""
+        if self._kept.max_bytes:
+            size = ENTRY_BYTES + IN_MEMORY * len(msgspec.json.encode(fragment))
+            self._kept.keep((selection, version), fragment, size)
