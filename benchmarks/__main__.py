@@ -1,32 +1,46 @@
-"""Everything in this folder, one after the other, in one run: ``make bench``. It also writes RESULTS.md."""
+"""Everything in this folder, one after the other, in one run: ``make bench``. It also writes RESULTS.md.
+
+A part that fails or takes too long is said to have, and the others are measured all the same.
+"""
 
 import datetime as dt
 import os
 import platform
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rows import Row, rows_in, table
+
 HERE = Path(__file__).parent
-PLAIN = ("catalog_import.py", "ranking_groups.py", "fan_out.py", "audit_verify.py")
+PARTS = ("graphql_servers.py", "start.py", "catalog_import.py", "ranking_groups.py", "fan_out.py", "audit_verify.py")
+OVER_A_CATALOG = ("graphql_servers.py", "start.py")
+"""The scripts that are given a data folder."""
 PACKAGES = ("strawberry-graphql", "graphql-core", "uvicorn", "msgspec", "eventsourcing")
+PART_S = 600
+"""How long a part may take: on a quiet machine all of them take about twelve minutes."""
 
 
-def output_of(script: str, *arguments: str) -> str:
-    """What a script prints, shown as it comes."""
+def measured(script: str, *arguments: str) -> tuple[list[Row], str]:
+    """The rows that a script tells, and what became of it where it failed."""
     print(f"== {script}", flush=True)
-    with subprocess.Popen(
-        [sys.executable, str(HERE / script), *arguments], stdout=subprocess.PIPE, text=True
-    ) as process:
-        lines = []
-        for line in process.stdout or ():
-            print(line, end="", flush=True)
-            lines.append(line)
-    if process.returncode:
-        raise SystemExit(f"{script} ended with status {process.returncode}")
-    return "".join(lines)
+    command = [sys.executable, str(HERE / script), *arguments]
+    with TemporaryDirectory() as folder:
+        told = Path(folder) / "output"
+        with told.open("w") as file, subprocess.Popen(command, stdout=file, start_new_session=True) as process:
+            try:
+                status = process.wait(PART_S)
+                failure = f"ended with status {status}" if status else ""
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                failure = f"took longer than {PART_S} seconds"
+        output = told.read_text()
+    print(output, failure, flush=True)
+    return rows_in(output), f"`{script}` {failure}." if failure else ""
 
 
 def catalog() -> Path:
@@ -36,35 +50,41 @@ def catalog() -> Path:
     return HERE.parent / "service" / "sample" / "sample.jsonl.zst"
 
 
-def servers() -> str:
-    """Our server over the catalog, beside those of Node."""
-    with TemporaryDirectory() as folder:
-        program = "from service.cli import main; raise SystemExit(main())"
-        environment = os.environ | {"KERNELINDEX_DATA_DIR": folder}
-        command = [sys.executable, "-c", program, "import", str(catalog())]
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        return output_of("graphql_servers.py", folder)
+def import_into(folder: str) -> None:
+    """Have the catalog imported into a data folder."""
+    command = [sys.executable, "-c", "from service.cli import main; raise SystemExit(main())", "import", str(catalog())]
+    environment = os.environ | {"KERNELINDEX_DATA_DIR": folder}
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def where() -> str:
     """On what it was measured."""
-    node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    found = shutil.which("node")
+    node = subprocess.run([found, "--version"], check=True, capture_output=True, text=True).stdout if found else "none"
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     today = dt.datetime.now(dt.UTC).date()
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     return (
-        f"Measured on {today}: {catalog().name}, Python {platform.python_version()}, Node {node}, {packages};"
+        f"Measured on {today}: {catalog().name}, Python {platform.python_version()}, Node {node.strip()}, {packages};"
         f" {os.cpu_count()} cores, load {load} at the end."
     )
 
 
-def main() -> None:
-    """Run and write."""
-    parts = [f"## GraphQL servers\n\n{servers()}"]
-    parts += [f"## {script.removesuffix('.py')}\n\n```\n{output_of(script)}```\n" for script in PLAIN]
-    text = "\n".join(["# Results of `make bench`", "", where(), "", *parts])
-    (HERE / "RESULTS.md").write_text(text)
+def main(scripts: Sequence[str]) -> int:
+    """Run and write; 1 where a part failed."""
+    rows, failures = list[Row](), list[str]()
+    with TemporaryDirectory() as folder:
+        import_into(folder)
+        for script in scripts or PARTS:
+            found, failure = measured(script, *([folder] if script in OVER_A_CATALOG else []))
+            rows += found
+            failures += [failure] if failure else []
+    text = "\n\n".join(["# Results of `make bench`", where(), table(rows), *failures])
+    print(text)
+    if not scripts:
+        (HERE / "RESULTS.md").write_text(f"{text}\n")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -26,6 +26,7 @@ from tempfile import TemporaryDirectory
 import psutil
 import rfc8785
 import zstandard
+from rows import Row, tell
 
 from projections.views import Views
 from service import sample
@@ -126,6 +127,12 @@ def main() -> None:
     print(f"  rebuild to import                                {rebuilt:5.2f}   (target: at most 1)")
     print(f"  rebuild, events per second                      {per_s:6.0f}   (target: at least 5000)")
     print(f"  memory of the import, MB                        {megabytes:6.0f}   (target: at most 400)")
+    tell(
+        Row("import", "× reading, parsing and digesting", ratio, 4, "at most"),
+        Row("import", "memory, MB", megabytes, 400, "at most"),
+        Row("rebuild", "× import", rebuilt, 1, "at most"),
+        Row("rebuild", "events a second", per_s, 5_000),
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Fan-out: one publisher, many subscribers, beside Node's graphql-ws and beside the bare cost of sending the same bytes.
+"""Fan-out: one publisher, many subscribers, beside Node's graphql-ws and the bare cost of sending the same bytes.
 
-The servers run in processes of their own. The bare one runs uvicorn with our WebSocket protocol, has the frames and sends
-each to every socket, without GraphQL and without a subscription; that of graphql-ws executes the same selection of the
-same message for each subscriber. They are visited in turn; what counts is the median of the ratios. A round is a burst
-of runs, for frames per second, and single runs one after the other, for the time from a publisher's request to each
-subscriber. Ours takes the runs as an ingest, records and projects them first; the others are given the messages.
+The servers run in processes of their own. The bare one runs uvicorn with our WebSocket protocol, has the frames and
+sends each to every socket, without GraphQL and without a subscription; that of graphql-ws executes the same selection
+of the same message for each subscriber. They are visited in turn; what counts is the median of the ratios. A round is
+a burst of runs, for frames per second, and single runs one after the other, for the time from a publisher's request to
+each subscriber. Ours takes the runs as an ingest, records and projects them first; the others are given the messages.
 
 Run as `python benchmarks/fan_out.py [SUBSCRIBERS ...]`; it needs Node 20 or newer and npm.
 """
@@ -19,7 +19,9 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.subscribed import NODE, Side
+from rows import Row, tell
+from subscribed import NODE, Side
+
 from tests.examples import bundle
 from tests.service.api.asking import texts_of
 
@@ -101,4 +103,10 @@ if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
     subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=NODE, check=True)
     for number in [int(text) for text in sys.argv[1:]] or [200, 1_000]:
-        print(json.dumps(measure(number)), flush=True)
+        found = measure(number)
+        print(json.dumps(found), flush=True)
+        tell(
+            Row("fan-out", f"{number} subscribers: frames a second × graphql-ws", found["ratioToGraphqlWs"], 2.5),
+            Row("fan-out", f"{number} subscribers: frames a second × a bare server", found["ratioToBare"]),
+            Row("fan-out", f"{number} subscribers: p99 of delivery, ms", found["p99DeliveryMs"]["ours"]),
+        )

@@ -25,6 +25,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from rows import Row as Measured
+from rows import tell
+
 HERE = Path(__file__).parent
 NODE = HERE / "node"
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
@@ -244,6 +247,9 @@ def measure(folder: Path) -> str:
     asked = questions(next(folder.glob("views-*.db")))
     with TemporaryDirectory() as work:
         first, second = uncached(folder, asked, Path(work)), hits(folder, asked, Path(work))
+    for way, seen, to in (("uncached", first, "mercurius"), ("hits", second, "constant")):
+        for one in seen:
+            tell(Measured(f"servers, {way}", f"{one.question}: {one.server} × {to}", one.ratio, one.target))
     return f"Uncached:\n\n{table(first, 'mercurius')}\n\nHits:\n\n{table(second, 'constant')}"
 
 

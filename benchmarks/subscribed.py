@@ -27,6 +27,7 @@ NODE = Path(__file__).parent / "node"
 QUERY = """subscription { newRuns { __typename ... on LogMessage { cursor position }
   ... on NewRun { run { shortId title status primary { formatted } ranking { rank groupSize } permalink } } } }"""
 MARK = b'"__typename":"NewRun"'
+ACK = b'"connection_ack"'
 CAUGHT_UP = b'"CaughtUp"'
 
 
@@ -62,8 +63,9 @@ class Bare:
             await receive()
             await send({"type": "websocket.accept", "subprotocol": "graphql-transport-ws"})
             await receive()
+            await send({"type": "websocket.send", "text": ACK.decode()})
             await receive()
-            await send({"type": "websocket.send", "text": '"CaughtUp"'})
+            await send({"type": "websocket.send", "text": CAUGHT_UP.decode()})
             self.sockets.append(send)
             while (await receive())["type"] != "websocket.disconnect":
                 pass
@@ -100,8 +102,10 @@ class Listener(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not self.opened:
             self.opened = True
-            for said in ({"type": "connection_init"}, {"id": "1", "type": "subscribe", "payload": {"query": QUERY}}):
-                self.transport.write(_frame(json.dumps(said).encode()))
+            self.transport.write(_frame(b'{"type":"connection_init"}'))
+        elif not self.ready and ACK in data:
+            said = {"id": "1", "type": "subscribe", "payload": {"query": QUERY}}
+            self.transport.write(_frame(json.dumps(said).encode()))
         data = self.tail + data
         self.tail = data[-len(MARK) + 1 :]  # a mark may come in two pieces
         if not self.ready and CAUGHT_UP in data:

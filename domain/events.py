@@ -227,4 +227,4 @@ def erased(event: Event) -> Recorded:
 
 def timestamp(moment: datetime) -> str:
     """UTC with microseconds and ``Z``, as ``recordedAt`` is written."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

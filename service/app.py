@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from uuid import uuid4
+from secrets import token_hex
 
 import structlog
 
@@ -44,7 +44,7 @@ def utc_now() -> datetime:
 
 def random_id() -> str:
     """A fresh id that nobody can guess."""
-    return uuid4().hex
+    return token_hex(16)
 
 
 @dataclass(frozen=True, slots=True)

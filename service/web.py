@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from typing import NoReturn
@@ -102,9 +101,8 @@ class Web:
         if not (max_bytes := index.settings.response_cache_bytes):
             return app
 
-        def moment(now: datetime) -> Moment:
-            day = timestamp(now)[: len("2026-08-01")]
-            return Moment(index.follower.head.position, index.views.generation, day)
+        def moment(now: str) -> Moment:
+            return Moment(index.follower.head.position, index.views.generation, now[: len("2026-08-01")])
 
         return ResponseCache(
             app,
@@ -112,7 +110,7 @@ class Web:
             path=GRAPHQL,
             gate=self.gate,
             moment=moment,
-            now=index.now,
+            now=lambda: timestamp(index.now()),
             make_id=index.new_id,
         )
 

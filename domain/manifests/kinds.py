@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -28,14 +29,22 @@ class Kind(StrEnum):
     BENCHMARK_RUN = "BenchmarkRun"
 
 
-MODELS: Final[Mapping[Kind, TypeAdapter[Any]]] = {
-    Kind.SOFTWARE_PROJECT: TypeAdapter(SoftwareProject),
-    Kind.OPERATION_SPEC: TypeAdapter(OperationSpec),
-    Kind.WORKLOAD_CASE: TypeAdapter(WorkloadCase),
-    Kind.WORKLOAD_SUITE: TypeAdapter(WorkloadSuite),
-    Kind.IMPLEMENTATION_REVISION: TypeAdapter(ImplementationRevision),
-    Kind.BENCHMARK_PROTOCOL: TypeAdapter(BenchmarkProtocol),
-    Kind.EXECUTION_ENVIRONMENT: TypeAdapter(ExecutionEnvironment),
-    Kind.BENCHMARK_RUN: TypeAdapter(BenchmarkRun),
+_TYPES: Final[Mapping[Kind, Any]] = {
+    Kind.SOFTWARE_PROJECT: SoftwareProject,
+    Kind.OPERATION_SPEC: OperationSpec,
+    Kind.WORKLOAD_CASE: WorkloadCase,
+    Kind.WORKLOAD_SUITE: WorkloadSuite,
+    Kind.IMPLEMENTATION_REVISION: ImplementationRevision,
+    Kind.BENCHMARK_PROTOCOL: BenchmarkProtocol,
+    Kind.EXECUTION_ENVIRONMENT: ExecutionEnvironment,
+    Kind.BENCHMARK_RUN: BenchmarkRun,
 }
-"""Validation gives the normalised document as plain dicts: durations in nanoseconds, sets sorted, only given fields."""
+
+
+@cache
+def model_of(kind: Kind) -> TypeAdapter[Any]:
+    """What manifests of a kind must be. It is built when it is first asked for: that takes long.
+
+    Validation gives the normalised document as plain dicts: durations in nanoseconds, sets sorted, only given fields.
+    """
+    return TypeAdapter(_TYPES[kind])

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.identity import API_VERSION, canonical_json, digest_of, identity_bytes, manifest_bytes
 from domain.json_text import MAX_INTEGER, Json, shown
-from domain.manifests.kinds import MODELS, Kind
+from domain.manifests.kinds import Kind, model_of
 from domain.manifests.problems import problems_of
 
 # RFC 8785 writes a float such as 1e20 with all its digits; read back as an integer it could not be written again.
@@ -58,7 +58,7 @@ def read_manifest(tree: Json, *, document: str = "", kinds: Collection[Kind] | N
     """
     kind = _kind_of(tree, document, kinds)
     try:
-        accepted = MODELS[kind].validate_python(tree)
+        accepted = model_of(kind).validate_python(tree)
     except ValidationError as failure:
         raise InvalidInput(*problems_of(failure, tree, kind, document)) from None
     metadata, spec = canonical_json(accepted["metadata"]), canonical_json(accepted["spec"])

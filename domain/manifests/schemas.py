@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from domain.manifests.kinds import MODELS, Kind
+from domain.manifests.kinds import Kind, model_of
 
 SCHEMA_BASE: Final = "https://kernelindex.dev/schemas/v1alpha1/"
 
@@ -48,7 +48,7 @@ def _member(node: Schema, name: str) -> Schema:
 
 @cache
 def _schema(kind: Kind) -> Schema:
-    generated = MODELS[kind].json_schema(mode="validation", schema_generator=_Generator)
+    generated = model_of(kind).json_schema(mode="validation", schema_generator=_Generator)
     heading = {"$schema": GenerateJsonSchema.schema_dialect, "$id": schema_url(kind), "title": kind.value}
     return {**heading, **{key: value for key, value in generated.items() if key not in heading}}
 

@@ -12,7 +12,6 @@ counted as any other, before its body is read.
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
@@ -21,7 +20,6 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import KernelIndexError
-from domain.events import timestamp
 from service.http.admission import VISIT, Gate, Visit, peer_of
 from service.http.boundary import request_id_of
 from service.kept import Kept
@@ -90,7 +88,7 @@ def _size(key: Key, answer: Answer) -> int:
 
 
 class ResponseCache:
-    """The layer. ``moment(now)`` tells what answers depend on now; ``path`` is the only one whose answers are kept."""
+    """The layer. ``moment(now)`` tells what answers depend on at that timestamp; answers at ``path`` are kept."""
 
     def __init__(
         self,
@@ -99,8 +97,8 @@ class ResponseCache:
         *,
         path: str,
         gate: Gate,
-        moment: Callable[[datetime], Moment],
-        now: Callable[[], datetime],
+        moment: Callable[[str], Moment],
+        now: Callable[[], str],
         make_id: Callable[[], str],
     ) -> None:
         self._app = app
@@ -139,14 +137,14 @@ class ResponseCache:
         else:
             await self._app(scope, receive, self._keeping(scope, moment, key, send))
 
-    async def _give(self, kept: Answer, visit: Visit, asked: dict[bytes, bytes], now: datetime, send: Send) -> None:
+    async def _give(self, kept: Answer, visit: Visit, asked: dict[bytes, bytes], now: str, send: Send) -> None:
         came = asked.get(b"x-request-id", b"").decode("latin-1")
         headers = [
             *kept.headers,
             *((name.lower().encode(), text.encode()) for name, text in rate_headers(*visit.standings).items()),
             (b"x-request-id", request_id_of(came, self._make_id).encode()),
         ]
-        status, body = HTTPStatus.OK.value, b"".join((kept.before, STATED % timestamp(now).encode(), kept.after))
+        status, body = HTTPStatus.OK.value, b"".join((kept.before, STATED % now.encode(), kept.after))
         known = asked.get(b"if-none-match", b"")
         if known and any(name == b"etag" and value in known for name, value in headers):
             status, body = HTTPStatus.NOT_MODIFIED.value, b""
