@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from domain.identity import hex_of
 from service.pages import wording
+from service.pages.asking import text_of
 from service.pages.static import url_of
 
 FOLDER: Final = Path(__file__).parent / "templates"
@@ -44,7 +45,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"asset": url_of, "navigation": NAVIGATION, "wording": wording}
+    environment.globals |= {"asset": url_of, "document": text_of, "navigation": NAVIGATION, "wording": wording}
     environment.filters |= {
         "day": day,
         "minute": minute,

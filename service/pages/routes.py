@@ -23,7 +23,7 @@ Handler = Callable[[Request, Context], Awaitable[Response]]
 async def home(request: Request, context: Context) -> Response:
     """``GET /``: the latest runs; ``?after=`` goes on in the list."""
     data = await show(request, context, "home", "Home", after=after(request))
-    return page(request, "home.html", data)
+    return page(request, "home.html", {**data, "live": not (data["pinned"] or after(request))})
 
 
 PAGES: Final[Mapping[str, Handler]] = {
