@@ -39,9 +39,9 @@ async def ranking(request: Request, context: Context) -> Response:
 
 def steps(data: Doc) -> Doc:
     """What the part of a page that tells the record of a group is given; nothing where there is no record."""
-    records = [(basis, data[basis]) for basis in ("observed", "known") if basis in data]
-    drawn = any(len(changes["nodes"]) >= MIN_STEPS for _, changes in records)
-    return {"records": dict(records), "drawn": drawn}
+    records = {basis: data[basis] for basis in ("observed", "known") if basis in data}
+    most = max((len(changes["nodes"]) for changes in records.values()), default=0)
+    return {"records": records if most else {}, "drawn": most >= MIN_STEPS}
 
 
 def bar(entry: Doc, group: Doc) -> dict[str, Any] | None:
