@@ -57,7 +57,7 @@ async def _find(request: Request, context: Context) -> tuple[Record, Representat
             run = await document_of(context.snapshot, stem, (Kind.BENCHMARK_RUN,)) if form else None
     if run is None:
         raise refused(ErrorCode.NOT_FOUND, "no run has this id", remedy="check the digits, or search for it")
-    return Record(run, context), form
+    return Record(run, context, request.query_params), form
 
 
 def _snapshot(context: Context, asked: str) -> Snapshot:

@@ -1,7 +1,7 @@
 """The forms in which a run can be had over HTTP. Another form is another entry of ``REPRESENTATIONS``."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -30,6 +30,8 @@ class Record:
 
     run: Doc
     context: Context
+    given: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of its address: a page takes from them where its lists go on."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -91,7 +93,7 @@ def _cited(as_: CitationFormat) -> Callable[[Record], Awaitable[bytes]]:
 
 
 async def _page(record: Record) -> bytes:
-    return await run_page(record.run, record.context)
+    return await run_page(record.run, record.context, record.given)
 
 
 REPRESENTATIONS: Final = (

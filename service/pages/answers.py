@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,11 +31,17 @@ _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 def page(request: Request, template: str, values: Mapping[str, Any]) -> Response:
     """The page, or 304 where the browser has it already."""
-    content = render(template, {"path": request.url.path, **values})
+    content = render(template, {"path": request.url.path, "now": _now(request), **values})
     headers = {**SAFETY, "Cache-Control": REVALIDATED, "ETag": f'"{digest_of(content)}"'}
     if is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(content, headers=headers, media_type=HTML)
+
+
+def _now(request: Request) -> str:
+    """The address of the page as it is now: a place in a list of then is none in the list of now."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in ("at", "after")]
+    return f"{quote(request.url.path)}{'?' if kept else ''}{urlencode(kept)}"
 
 
 def error_answer(error: Exception, accept: str, path: str) -> Response:

@@ -55,7 +55,9 @@ async def cited(request: Request, context: Context) -> Response:
         return page(request, "cited.html", {"given": given, "read": Read(), "cited": None})
     read = _meant(given)
     address = read.permalink if "://" in read.permalink else f"{context.snapshot.base_url}/{read.permalink}"
-    data = await ask(context, "cited", permalink=address, digest=read.digest or None, accessedOn=read.day or None)
+    data = await ask(
+        context, "cited", "Cited", permalink=address, digest=read.digest or None, accessedOn=read.day or None
+    )
     record = found(data["citedRecord"], "run", "see that the permalink is whole, and of this index")
     return page(request, "cited.html", {"given": given, "read": read, "cited": record, "stamp": data["stamp"]})
 

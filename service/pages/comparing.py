@@ -11,7 +11,7 @@ from starlette.responses import Response
 from domain.errors import NotFound
 from service.api.context import Context
 from service.pages.answers import REVALIDATED, page
-from service.pages.asking import ask
+from service.pages.asking import show
 from service.pages.parameters import found
 
 SUFFIXES: Final[Mapping[str, tuple[str, str]]] = {
@@ -32,8 +32,8 @@ async def compare(request: Request, context: Context) -> Response:
     ids = asked_ids(request)
     every = request.query_params.get("all") == "1"
     if len(ids) < 2:
-        return page(request, "compare-form.html", {"ids": ids})
-    data = await ask(context, "compare", "Compare", ids=ids, differing=not every)
+        return page(request, "compare-form.html", {**await show(request, context, "stamp", "Stamp"), "ids": ids})
+    data = await show(request, context, "compare", "Compare", ids=ids, differing=not every)
     found(data["compare"], "runs", REMEDY)
     return page(request, "compare.html", {**data, "every": every, "query": _query(ids), "formats": list(SUFFIXES)})
 
@@ -44,7 +44,7 @@ async def export(request: Request, context: Context) -> Response:
     if suffix not in SUFFIXES:
         raise NotFound.because("nothing is served at this path", remedy="ask for .json, .md or .csv")
     form, media_type = SUFFIXES[suffix]
-    data = await ask(context, "compare", "Export", ids=asked_ids(request), format=form)
+    data = await show(request, context, "compare", "Export", ids=asked_ids(request), format=form)
     compared = found(data["compare"], "runs", REMEDY)
     headers = {"Cache-Control": REVALIDATED, "X-Content-Type-Options": "nosniff"}
     return Response(compared["export"], headers=headers, media_type=media_type)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from projections.model import Doc
 from service.api.context import Context
 from service.pages.answers import page
-from service.pages.asking import ask
+from service.pages.asking import show
 from service.pages.parameters import ROWS, after, found
 
 HEX: Final = re.compile(r"[0-9a-f]{64}")
@@ -22,7 +22,7 @@ async def ranking(request: Request, context: Context) -> Response:
     key = request.path_params["key"].removeprefix("sha256:")
     data: Doc = {"ranking": None}
     if HEX.fullmatch(key):
-        data = await ask(context, "ranking", key=f"sha256:{key}", first=ROWS, after=after(request))
+        data = await show(request, context, "ranking", "Ranking", key=f"sha256:{key}", first=ROWS, after=after(request))
     group = found(data["ranking"], "group with ranked runs", "open it from the page of a run or an operation")
     entries = group["entries"]["nodes"]
     return page(
@@ -32,9 +32,16 @@ async def ranking(request: Request, context: Context) -> Response:
             **data,
             "entries": [(entry, bar(entry, group)) for entry in entries],
             "continued": after(request) is not None,
-            "drawn": max(len(data[basis]["nodes"]) for basis in ("known", "observed")) >= MIN_STEPS,
+            **steps(data),
         },
     )
+
+
+def steps(data: Doc) -> Doc:
+    """What the part of a page that tells the record of a group is given; nothing where there is no record."""
+    records = {basis: data[basis] for basis in ("observed", "known") if basis in data}
+    most = max((len(changes["nodes"]) for changes in records.values()), default=0)
+    return {"records": records if most else {}, "drawn": most >= MIN_STEPS}
 
 
 def bar(entry: Doc, group: Doc) -> dict[str, Any] | None:

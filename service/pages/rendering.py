@@ -1,17 +1,19 @@
 """Templates and the words and signs that they share: how instants, digests and numbers look on every page."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from domain.identity import hex_of
 from service.pages import wording
+from service.pages.asking import text_of
 from service.pages.static import url_of
 
 FOLDER: Final = Path(__file__).parent / "templates"
@@ -43,20 +45,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"asset": url_of, "navigation": NAVIGATION, "wording": wording}
+    environment.globals |= {"asset": url_of, "document": text_of, "navigation": NAVIGATION, "wording": wording}
     environment.filters |= {
         "day": day,
         "minute": minute,
         "words": words,
         "hex": hex_of,
         "short": shortened,
-        "run_path": run_path,
-        "ranking_path": ranking_path,
-        "operation_path": operation_path,
-        "project_path": project_path,
-        "workload_path": workload_path,
-        "implementation_path": implementation_path,
-        "compare_path": compare_path,
+        "at": at,
+        "kept": kept,
+        **{path_of.__name__: _keeping(path_of) for path_of in PATHS},
         "grouped": grouped,
         "web_address": web_address,
         "anchor": anchor,
@@ -119,6 +117,40 @@ def implementation_path(digest: str) -> str:
 def compare_path(digests: Sequence[str]) -> str:
     """Where runs are compared: each of them once, in this order."""
     return f"/compare?{urlencode([('id', hex_of(digest)) for digest in digests])}"
+
+
+PATHS: Final[Sequence[Callable[[Any], str]]] = (
+    run_path,
+    ranking_path,
+    operation_path,
+    project_path,
+    workload_path,
+    implementation_path,
+    compare_path,
+)
+"""Filters: in a template each leads to the moment that the page shows."""
+
+
+def at(address: str, position: int) -> str:
+    """The address of a page as of a position."""
+    if address.startswith("/runs/"):
+        return f"{address}/at/{position}"
+    return f"{address}{'&' if '?' in address else '?'}at={position}"
+
+
+@pass_context
+def kept(context: Context, address: str) -> str:
+    """The address as of the moment that the page shows, where that is not the present."""
+    pinned = context.get("pinned")
+    return at(address, pinned["position"]) if pinned else address
+
+
+def _keeping(path_of: Callable[[Any], str]) -> Callable[[Context, Any], str]:
+    @pass_context
+    def path(context: Context, given: Any) -> str:
+        return kept(context, path_of(given))
+
+    return path
 
 
 def grouped(number: int) -> str:

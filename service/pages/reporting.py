@@ -31,7 +31,7 @@ async def report_issue(request: Request, context: Context) -> Response:
     given = {"run": request.path_params["id"], **_fields(await read_body(request, MAX_BODY))}
     # Sent twice, by a double click or by going back, the same words are one report.
     key = digest_of(canonical_json({**given, "day": context.accessed_at.date().isoformat()}))
-    answer = (await ask(context, "report-issue", input={**given, "idempotencyKey": key}))["reportIssue"]
+    answer = (await ask(context, "report-issue", "ReportIssue", input={**given, "idempotencyKey": key}))["reportIssue"]
     if answer["__typename"] != "ReportIssueSuccess":
         raise Refused(*map(_problem, answer["problems"]))
     issue = answer["issue"]

@@ -8,11 +8,12 @@ from starlette.responses import Response
 
 from service.api.context import Context
 from service.pages.answers import page
-from service.pages.asking import ask
+from service.pages.asking import show
 from service.pages.auditing import event, log
 from service.pages.catalogue import implementation, operation, operations, project, workload
 from service.pages.checking import cited
 from service.pages.comparing import compare, export
+from service.pages.parameters import after
 from service.pages.ranking import ranking
 from service.pages.searching import search
 
@@ -21,8 +22,8 @@ Handler = Callable[[Request, Context], Awaitable[Response]]
 
 async def home(request: Request, context: Context) -> Response:
     """``GET /``: the latest runs; ``?after=`` goes on in the list."""
-    data = await ask(context, "home", after=request.query_params.get("after"))
-    return page(request, "home.html", data)
+    data = await show(request, context, "home", "Home", after=after(request))
+    return page(request, "home.html", {**data, "live": not (data["pinned"] or after(request))})
 
 
 PAGES: Final[Mapping[str, Handler]] = {

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -13,6 +14,7 @@ from service.api.context import Context
 from service.api.types.base import snapshot_of
 from service.citations import CitationFormat
 from service.pages.asking import ask
+from service.pages.ranking import steps
 from service.pages.rendering import render
 
 FORMATS: Final = (
@@ -23,29 +25,36 @@ FORMATS: Final = (
     ("schemaOrg", "JSON-LD (schema.org)", CitationFormat.SCHEMA_ORG),
 )
 """The field of the page's document, the name, and the format."""
+LISTS: Final = ("attestations", "reruns", "issues")
+"""The lists that may be longer than the page, as parameters of its address."""
 MOST_SHOWN: Final = 64 * 1024
 """Characters of a manifest: one may have a mebibyte, which is nothing to read."""
 
 
-async def run_page(run: Doc, context: Context) -> bytes:
-    """The page of a run, as of the snapshot in which its document was read."""
-    snapshot, digest = snapshot_of(run), run["digest"]
+async def run_page(run: Doc, context: Context, given: Mapping[str, str]) -> bytes:
+    """The page of a run, as of the snapshot in which its document was read.
+
+    ``given`` are the cursors before which its lists end, by the names of ``LISTS``: without, they show their last.
+    """
+    snapshot, digest, key = snapshot_of(run), run["digest"], run["comparisonKey"]
     permalink = f"{snapshot.base_url}/runs/{hex_of(digest)}"
 
     def first_shown(db: sqlite3.Connection) -> int:
         return saves.end_of(db, run["position"]).position
 
     first = f"{permalink}/at/{await snapshot.read(first_shown)}"
+    asked = {"id": digest, "first": first, "key": key, "grouped": key is not None}
+    ends = {name: given.get(name) or None for name in LISTS}
     if not snapshot.pinned:
-        data = await ask(context, "run", "Run", id=digest, first=first)
-        return await _written(data["run"], data, pinned=None)
-    pinned = f"{permalink}/at/{snapshot.position}"
-    data = await ask(context, "run", "RunAt", id=digest, position=snapshot.position, pinned=pinned, first=first)
-    return await _written(data["at"]["run"], data, pinned=data["at"]["stamp"])
+        data = await ask(context, "run", "Run", **asked, **ends)
+        return await _written({**data, "pinned": None}, ends)
+    at = {"pinned": f"{permalink}/at/{snapshot.position}", "asOf": {"position": snapshot.position}}
+    data = await ask(context, "run", "RunAt", **asked, **ends, **at)
+    return await _written({**data, **data["at"], "pinned": data["at"]["stamp"]}, ends)
 
 
-async def _written(run: Doc, data: Doc, pinned: Doc | None) -> bytes:
-    changes = data["history"]["changes"]
+async def _written(data: Doc, ends: Doc) -> bytes:
+    run, pinned, changes = data["run"], data["pinned"], data["history"]["changes"]
     if pinned:
         # Where it stands in its group is told as what has changed up to the present: no part of what was known then.
         changes = [
@@ -53,11 +62,12 @@ async def _written(run: Doc, data: Doc, pinned: Doc | None) -> bytes:
         ]
     path = f"/runs/{hex_of(run['digest'])}"
     values = {
+        **data,
+        **steps(data),
         "path": path,
-        "run": run,
+        "now": path,
         "address": f"{path}/at/{pinned['position']}" if pinned else path,
-        "stamp": data["stamp"],
-        "pinned": pinned,
+        "ends": ends,
         "since": data["since"]["changes"] if pinned else [],
         "history": changes,
         "formats": [(name, title, one.value.suffix) for name, title, one in FORMATS],

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from projections.model import Doc
 from service.api.context import Context
 from service.pages.answers import page
-from service.pages.asking import ask
+from service.pages.asking import show
 from service.pages.parameters import after, field
 from service.pages.rendering import implementation_path, operation_path, project_path, run_path, workload_path
 
@@ -29,11 +29,11 @@ KINDS: Final[Mapping[str, str]] = {
 async def search(request: Request, context: Context) -> Response:
     """``GET /search?q=``: what was found, best first, with what matched. Without words, how to search."""
     text = field(request, "q")
-    data: Doc = {"search": None}
-    if text:
-        data = await ask(context, "search", text=text, after=after(request))
-    hits = data["search"]["hits"] if data["search"] else []
-    return page(request, "search.html", {"q": text, **data, "hits": [(hit, *shown(hit["node"])) for hit in hits]})
+    if not text:
+        return page(request, "search.html", {"q": "", "search": None, **await show(request, context, "stamp", "Stamp")})
+    data = await show(request, context, "search", "Search", text=text, after=after(request))
+    hits = [(hit, *shown(hit["node"])) for hit in data["search"]["hits"]]
+    return page(request, "search.html", {"q": text, **data, "hits": hits})
 
 
 def shown(node: Doc) -> tuple[str, str, str]:

@@ -1,11 +1,4 @@
 // The form to attest. The key goes into the request's header and nowhere else, but for this tab if that is asked for.
-const MUTATION = `mutation Attest($input: AttestRunInput!) {
-  attestRun(input: $input) {
-    __typename
-    ... on AttestRunSuccess { attestation { id } }
-    ... on UserError { message remedy }
-  }
-}`;
 const KEPT = "kernelindex.key";
 
 const form = document.querySelector(".attest form");
@@ -29,12 +22,12 @@ function randomKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function attest(input, key) {
+async function attest(query, input, key) {
   const authorization = key ? { Authorization: `Bearer ${key}` } : {};
   const response = await fetch("/graphql", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json", ...authorization },
-    body: JSON.stringify({ query: MUTATION, variables: { input } }),
+    body: JSON.stringify({ query, variables: { input } }),
   });
   const answer = await response.json();
   if (answer.errors) {
@@ -77,7 +70,7 @@ if (form) {
     button.disabled = true;
     say("Sending …");
     try {
-      const answer = await attest(input, key);
+      const answer = await attest(form.dataset.query, input, key);
       if (answer.__typename === "AttestRunSuccess") {
         keep(given.keep ? key : "");
         location.hash = answer.attestation.id.replace("/", "-");

@@ -1,8 +1,4 @@
-// Citations in the style of a journal or society: asked of the API, for the very position that the page shows.
-const QUERY = `query StyledCitation($id: ID!, $position: Position!, $style: String!) {
-  at(asOf: {position: $position}) { run(id: $id) { citation(format: TEXT, style: $style) { content } } }
-}`;
-
+// Citations in the style of a journal or society, asked of the API.
 const section = document.getElementById("cite");
 const form = section.querySelector("form.styles");
 const figure = form.querySelector("figure");
@@ -16,7 +12,7 @@ async function ask(style) {
   const response = await fetch("/graphql", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json" },
-    body: JSON.stringify({ query: QUERY, variables }),
+    body: JSON.stringify({ query: form.dataset.query, variables }),
   });
   const answer = await response.json();
   if (answer.errors) throw new Error(answer.errors[0].message);

@@ -136,7 +136,11 @@ async def _world(index: Index) -> None:
         *(said for number in numbers for said in about(numbered(number).run, f"{number}")),
     ]
     await index.ledger.handle(commands, LOCAL)
-    # What it asks is nobody's query, and what is signed once is not signed again.
+    await settle(index)
+
+
+async def settle(index: Index) -> None:
+    """Let nothing run statements but queries: the follower asks nothing more, and what is signed stays signed."""
     await index.follower.stop()
     await index.proving.checkpoint()
 

@@ -1,4 +1,4 @@
-"""Real servers for tests: uvicorn in a thread, on a port that the system picks."""
+"""Real servers for tests: uvicorn in a thread, on a port that the system picks, or on the one of a server that has ended."""
 
 import socket
 import threading
@@ -15,14 +15,20 @@ from service.http.socket_protocol import BoundedWebSocket
 
 @contextmanager
 def serving(
-    app: ASGIApp, *, lifespan: bool = False, dates: bool = True, http: type[BoundedProtocol] = BoundedProtocol
+    app: ASGIApp,
+    *,
+    lifespan: bool = False,
+    dates: bool = True,
+    http: type[BoundedProtocol] = BoundedProtocol,
+    port: int = 0,
 ) -> Iterator[str]:
     """The base URL of a server of the application, up while the context lasts.
 
     Without ``dates`` the application itself says in its answers what time it is.
     """
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
         config = uvicorn.Config(
             app,
             http=http,
