@@ -21,10 +21,12 @@ SLUG = "rmsnorm-h4096"
 
 
 def paths(ranking: str, *runs: str, code: str = "heron") -> list[str]:
-    """One of every page but a run's, with what it shows most."""
+    """One of every page but a run's, with what it shows most; one of them as of a day, the present one."""
     compared = "&".join(f"id={hex_of(one)}" for one in runs)
     return [
+        "/",
         ranking,
+        f"{ranking}?at=2026-09-01",
         "/operations",
         f"/operations/{SLUG}",
         f"/workloads/{hex_of(WORKLOAD.digest)}",
@@ -131,7 +133,7 @@ async def test_hostile_names_change_no_page(here: Site, visitor: httpx.AsyncClie
     ("path", "name"),
     [("/search", "q"), ("/cited", "citation"), ("/cited", "digest"), ("/cited", "day"), ("/compare", "id"),
      ("/audit", "stream"), ("/audit", "actor"), ("/audit", "type"), ("/audit", "run"), ("/audit", "from"),
-     ("/operations", "family"), ("/operations", "after")],
+     ("/operations", "family"), ("/operations", "after"), ("/operations", "at"), ("/", "at"), ("/search", "at")],
 )  # fmt: skip
 async def test_hostile_parameters_are_only_ever_text(
     here: Site, visitor: httpx.AsyncClient, path: str, name: str
