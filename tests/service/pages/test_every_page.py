@@ -47,7 +47,7 @@ async def ranking_of(visitor: httpx.AsyncClient, digest: str) -> str:
 
 
 async def test_no_link_leads_nowhere(here: Site, visitor: httpx.AsyncClient) -> None:
-    """Given a start at the front page: every page that links lead to is there, and so is every file that they load."""
+    """Given a start at the front page: every page that links lead to is there, of runs recorded one by one and together, and so is every file that they load."""
     source = RegisterSource(slug="board", name="Board", kind="board", homepage="https://board.example/")
     failed = bundle(
         None,
@@ -56,6 +56,8 @@ async def test_no_link_leads_nowhere(here: Site, visitor: httpx.AsyncClient) -> 
         measurements=[{"metric": "throughput", "statistic": "mean", "unit": "gb_s", "value": 1}],
     )
     await record(here, source, ingest(8000), ingest(9000, by="tern"), Ingest(bundle=numbered(3)), Ingest(bundle=failed))
+    together = [Ingest(bundle=bundle(6000 + number, by="wren")) for number in range(3)]
+    await here.app.state.web._index.ledger.handle(together, LOCAL)
     waiting, seen = {"/"}, set[str]()
     while waiting:
         path = waiting.pop()
