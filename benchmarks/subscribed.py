@@ -26,9 +26,12 @@ from service.web import create_app
 NODE = Path(__file__).parent / "node"
 QUERY = """subscription { newRuns { __typename ... on LogMessage { cursor position }
   ... on NewRun { run { shortId title status primary { formatted } ranking { rank groupSize } permalink } } } }"""
+INIT = {"type": "connection_init"}
+SUBSCRIBE = {"id": "1", "type": "subscribe", "payload": {"query": QUERY}}
 MARK = b'"__typename":"NewRun"'
 ACK = b'"connection_ack"'
 CAUGHT_UP = b'"CaughtUp"'
+PATIENCE_S = 60
 
 
 def serve(kind: str, listener: socket.socket, folder: str) -> None:
@@ -92,20 +95,14 @@ class Listener(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
-        key = base64.b64encode(os.urandom(16)).decode()
-        transport.write(
-            f"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
-            "Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n".encode()
-        )
+        transport.write(handshake(self.port))
 
     def data_received(self, data: bytes) -> None:
         if not self.opened:
             self.opened = True
-            self.transport.write(_frame(b'{"type":"connection_init"}'))
+            self.transport.write(frame_of(INIT))
         elif not self.ready and ACK in data:
-            said = {"id": "1", "type": "subscribe", "payload": {"query": QUERY}}
-            self.transport.write(_frame(json.dumps(said).encode()))
+            self.transport.write(frame_of(SUBSCRIBE))
         data = self.tail + data
         self.tail = data[-len(MARK) + 1 :]  # a mark may come in two pieces
         if not self.ready and CAUGHT_UP in data:
@@ -114,8 +111,19 @@ class Listener(asyncio.Protocol):
         self.heard.take(data)
 
 
-def _frame(payload: bytes) -> bytes:
+def handshake(port: int) -> bytes:
+    """The request with which a client opens a socket."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    return (
+        f"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+    ).encode()
+
+
+def frame_of(message: Any) -> bytes:
     """A text frame of a client, under a mask of zeros."""
+    payload = json.dumps(message).encode()
     length = bytes([0x80 | len(payload)]) if len(payload) < 126 else bytes([0xFE]) + len(payload).to_bytes(2, "big")
     return b"\x81" + length + b"\0\0\0\0" + payload
 
@@ -163,7 +171,7 @@ class Side:
     """A server and its subscribers. ``kind``: ``kernelindex``, ``bare``, or ``node`` for that of graphql-ws."""
 
     def __init__(self, kind: str, subscribers: int, folder: str) -> None:
-        self.subscribers = subscribers
+        self.kind, self.subscribers = kind, subscribers
         self._server = _of_node() if kind == "node" else _of_ours(kind, folder)
         self.port, self._pid, self._end = self._server
         self._pipe, theirs = multiprocessing.Pipe()
@@ -186,6 +194,8 @@ class Side:
         self._pipe.send(frames * self.subscribers)
         began = time.monotonic()
         send()
+        if not self._pipe.poll(PATIENCE_S):
+            raise SystemExit(f"{self.kind}: frames are missing {PATIENCE_S} seconds after they were published")
         times, sample = self._pipe.recv()
         return began, [one - began for one in times], sample
 

@@ -31,7 +31,6 @@ from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
 from service.http.boundary import RequestBoundary
 from service.http.cors import cors_middleware
-from service.http.documents import Prepared
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
 from service.http.operating import Operations
@@ -61,13 +60,6 @@ class AliasConvertor(PathConvertor):
 register_url_convertor("alias", AliasConvertor())
 
 GRAPHQL = "/graphql"
-MOMENTARY = frozenset(
-    {"stamp", "accessedAt", "viewer", "rateLimit"}
-    | {"checkpoint", "proof", "tlogProof", "inclusionProof", "consistencyProof"}  # a checkpoint is signed when it suits
-    | {"export"}  # of a comparison: the text says when it was read
-)
-"""Fields that follow from when and by whom they are asked for, not from the log alone."""
-
 MIN_POSITION = "x-kernelindex-min-position"
 
 
@@ -218,8 +210,8 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
 
     return _Application(
         routes=[
-            *(Route(path, _page(handler)) for path, handler in PAGES.items()),
             Route(GRAPHQL, _At("graphql")),
+            *(Route(path, _page(handler)) for path, handler in PAGES.items()),
             WebSocketRoute(GRAPHQL, _At("sockets")),
             Route(f"{GRAPHQL}/stream", _At("streams")),
             Route("/ingest", _handler("ingest"), methods=["POST"]),
@@ -266,10 +258,10 @@ class _Application(Starlette):
         await cached(scope, receive, send)
 
 
-def _mark(request: HTTPConnection, prepared: Prepared, operation: OperationDefinitionNode, context: Context) -> None:
+def _mark(request: HTTPConnection, operation: OperationDefinitionNode, context: Context) -> None:
     """Let the answer be kept, unless something in it depends on more than the request and its moment."""
-    if operation.operation is OperationType.QUERY and prepared.fields.isdisjoint(MOMENTARY):
-        request.scope.get(KEEP, []).append(timestamp(context.accessed_at))
+    if operation.operation is OperationType.QUERY and not context.momentary:
+        request.scope.get(KEEP, []).append(timestamp(context.read_at))
 
 
 class _At:

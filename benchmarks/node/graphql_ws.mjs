@@ -57,5 +57,7 @@ const server = createServer(async (request, response) => {
   }
   response.end()
 })
-useServer({ schema, roots: { subscription: rootValue } }, new WebSocketServer({ server, path: '/graphql', perMessageDeflate: false }))
+// The listeners only count: they would answer no ping.
+const keepAlive = 0
+useServer({ schema, roots: { subscription: rootValue } }, new WebSocketServer({ server, path: '/graphql', perMessageDeflate: false }), keepAlive)
 server.listen({ port: Number(process.argv[2]), host: '127.0.0.1', backlog: 2048 })

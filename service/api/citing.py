@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from domain.errors import ErrorCode, InvalidInput, KernelIndexError, NotFound, Problem
-from domain.events import timestamp
 from domain.identity import hex_of, short_id
 from domain.manifests import Kind
 from projections.model import Doc
@@ -65,7 +64,7 @@ async def export(
 
 def accessed_on(context: Context, day: str | None) -> str:
     """The UTC day of access: today unless another is given. One that has not come yet is refused."""
-    today = timestamp(context.accessed_at)[: len("2026-08-01")]
+    today = context.today
     if day is not None and day > today:
         raise InvalidInput.because(
             f"{day} has not come yet",
@@ -112,7 +111,7 @@ async def cited_run(run: Doc, context: Context, day: str) -> Cited:
         standing=_standing(run),
         licence=policy.get("url"),
         known_on=snapshot.known_at[: len("2026-08-01")],
-        is_public=context.index.settings.is_public,
+        is_public=context.is_public,
     )
 
 
@@ -154,7 +153,7 @@ async def _written(write: Callable[[], Entry], style: str | None, context: Conte
     if style is None:
         return write()
     context.styled += count
-    most = MAX_STYLED_WITH_KEY if context.principal else MAX_STYLED
+    most = MAX_STYLED_WITH_KEY if context.is_known else MAX_STYLED
     if context.styled > most:
         raise InvalidInput.because(
             f"an operation may ask for {most} citations in a style, not {context.styled}",

@@ -1,10 +1,11 @@
 """What one GraphQL operation has at hand: its snapshots, the moment of reading, who asks, and the way to write."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
 from domain.errors import ErrorCode, InvalidInput
-from domain.events import timestamp
+from domain.events import Event, timestamp
 from domain.principals import Principal
 from projections import saves
 from projections.saves import Save
@@ -15,30 +16,100 @@ from service.app import Index
 from service.auth import Caller
 
 
-@dataclass(slots=True)
+class EventsRead(Protocol):
+    """What reads events of the log."""
+
+    async def load(self, rows: Sequence[tuple[int, int]]) -> list[Event]:
+        """The events of these positions and recorder ids."""
+
+    async def events(self, positions: Sequence[int]) -> list[Event]:
+        """The events at these positions."""
+
+
 class Context:
-    """Made for each operation. ``snapshot`` is taken when the operation starts, and again after it has written."""
+    """Made for each operation. ``snapshot`` is taken when the operation starts, and again after it has written.
 
-    index: Index
-    standings: Standings
-    fragments: Fragments
-    log_id: str
-    accessed_at: datetime
-    caller: Caller
-    snapshot: Snapshot = field(init=False)
-    given_up: bool = False
-    last_event_id: str | None = None
-    """The cursor of the last message that a subscriber got, in place of the ``after`` with which it once began."""
-    styled: int = 0
-    """How many citations were asked for in a style: each takes tens of milliseconds."""
-    _earlier: dict[tuple[int, bool], Snapshot] = field(default_factory=dict)
+    What a query answers follows from its text, its snapshot and the UTC day. Whoever looks at more, at the time, at
+    who asks or at the index itself, makes the answer ``momentary``: it is given once.
+    """
 
-    def __post_init__(self) -> None:
+    __slots__ = (
+        "_caller", "_earlier", "_fragments", "_index", "_standings",
+        "given_up", "last_event_id", "log_id", "momentary", "read_at", "snapshot", "styled",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        index: Index,
+        standings: Standings,
+        fragments: Fragments,
+        *,
+        log_id: str,
+        read_at: datetime,
+        caller: Caller,
+    ) -> None:
+        self._index = index
+        self._standings = standings
+        self._fragments = fragments
+        self._caller = caller
+        self.log_id = log_id
+        self.read_at = read_at
+        """When the operation began, for what is told of each answer anew."""
+        self.momentary = False
+        self.given_up = False
+        self.last_event_id: str | None = None
+        """The cursor of the last message that a subscriber got, in place of the ``after`` with which it once began."""
+        self.styled = 0
+        """How many citations were asked for in a style: each takes tens of milliseconds."""
+        self._earlier: dict[tuple[int, bool], Snapshot] = {}
         self.refresh()
+
+    @property
+    def index(self) -> Index:
+        """The index, with all that changes from one moment to the next."""
+        self.momentary = True
+        return self._index
+
+    @property
+    def accessed_at(self) -> datetime:
+        """When the operation began."""
+        self.momentary = True
+        return self.read_at
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, and from where."""
+        self.momentary = True
+        return self._caller
+
+    @property
+    def principal(self) -> Principal | None:
+        """Who writes; None without a key."""
+        return self.caller.principal
+
+    @property
+    def is_known(self) -> bool:
+        """Whether somebody is known to ask, whoever it is."""
+        return self._caller.principal is not None
+
+    @property
+    def today(self) -> str:
+        """The UTC day on which the operation began."""
+        return timestamp(self.read_at)[: len("2026-08-01")]
+
+    @property
+    def events(self) -> EventsRead:
+        """Reads events by their positions: what is at one stays there."""
+        return self._index.proving
+
+    @property
+    def is_public(self) -> bool:
+        """Whether others can follow the permalinks of this index."""
+        return self._index.settings.is_public
 
     def refresh(self) -> None:
         """Take a snapshot of what the views show now."""
-        self.snapshot = self._snapshot(self.index.follower.head, pinned=False)
+        self.snapshot = self._snapshot(self._index.follower.head, pinned=False)
 
     def start_over(self) -> None:
         """The operation is executed again, as if for the first time: of the same snapshot."""
@@ -50,14 +121,9 @@ class Context:
         """Nobody waits for the operation any more: what it still reads may end."""
         self.given_up = True
 
-    @property
-    def principal(self) -> Principal | None:
-        """Who writes; None without a key."""
-        return self.caller.principal
-
     async def snapshot_at(self, position: int) -> Snapshot:
         """The snapshot in which a paging began; one per operation, however many pages ask for it."""
-        return self._kept(self.index.views.peek(lambda db: saves.save_at(db, position)), pinned=False)
+        return self._kept(self._index.views.peek(lambda db: saves.save_at(db, position)), pinned=False)
 
     def pinned_at(self, position: int, path: str) -> Snapshot:
         """The snapshot as of a position that the reader names at ``path``. Raises ``POSITION_IN_FUTURE``."""
@@ -68,11 +134,11 @@ class Context:
                 path=path,
                 remedy="take one from a stamp; X-KernelIndex-Min-Position waits for what another host has shown",
             )
-        return self._kept(self.index.views.peek(lambda db: saves.save_at(db, position)), pinned=True)
+        return self._kept(self._index.views.peek(lambda db: saves.save_at(db, position)), pinned=True)
 
     def pinned_known_at(self, instant: str, path: str) -> Snapshot:
         """The snapshot of what was known at an instant (in microseconds). Raises ``POSITION_IN_FUTURE``."""
-        now = max(timestamp(self.accessed_at), self.snapshot.known_at)
+        now = max(timestamp(self.read_at), self.snapshot.known_at)
         if instant > now:
             raise InvalidInput.because(
                 f"{instant} has not come yet: it is {now}",
@@ -80,7 +146,7 @@ class Context:
                 path=path,
                 remedy="take an instant up to now",
             )
-        save = self.index.views.peek(lambda db: saves.save_known_at(db, instant))
+        save = self._index.views.peek(lambda db: saves.save_known_at(db, instant))
         # What others have written since this operation began is not part of any of its snapshots.
         return self.pinned_at(min(save.position, self.snapshot.position), path)
 
@@ -92,12 +158,12 @@ class Context:
 
     def _snapshot(self, save: Save, *, pinned: bool) -> Snapshot:
         return Snapshot(
-            self.index.views,
-            self.standings,
-            self.fragments,
+            self._index.views,
+            self._standings,
+            self._fragments,
             save,
             self.log_id,
-            self.index.settings.public_url,
+            self._index.settings.public_url,
             pinned=pinned,
             pinned_at=self.pinned_at,
             given_up=lambda: self.given_up,

@@ -34,18 +34,18 @@ class Api:
         """The context of one operation."""
         self.fragments.be_of(self._index.views.generation)
         return Context(
-            index=self._index,
-            standings=self._standings,
-            fragments=self.fragments,
+            self._index,
+            self._standings,
+            self.fragments,
             log_id=self._log_id,
-            accessed_at=self._index.now(),
+            read_at=self._index.now(),
             caller=caller,
         )
 
 
 def extensions_of(context: Context) -> Doc:
     """What every response carries beside its data."""
-    return {"stamp": stamp(context.snapshot, context.accessed_at)}
+    return {"stamp": stamp(context.snapshot, context.read_at)}
 
 
 async def execute(

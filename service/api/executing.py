@@ -29,6 +29,8 @@ class Projecting:
     ) -> ExecutionResult:
         """The result of an operation, as graphql-core would give it."""
         data = None
+        # Its limits have been looked up, for which it matters who asks.
+        context.momentary = False
         if operation.operation is OperationType.QUERY:
             data = await self._projected(prepared, operation, variables, context)
         if data is not None:

@@ -5,7 +5,7 @@ views of one generation: an erasure makes new views. What one selection shows of
 here goes out of date.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -19,13 +19,8 @@ IN_MEMORY: Final = 4
 """How many times its JSON a fragment takes in memory, roughly."""
 
 
-class Version(NamedTuple):
-    """One version of one document: the row of a table that is found by ``key``, holding since a position."""
-
-    generation: int
-    table: str
-    key: Any
-    since: int
+Version: TypeAlias = tuple[int, str, Any, int]
+"""One version of one document: the generation of the views, the table, the key of the row, and since when it holds."""
 
 
 class Fragment(NamedTuple):

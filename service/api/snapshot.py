@@ -17,7 +17,7 @@ from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
 from projections.views import Views, never
-from service.api.fragments import Fragments, Version
+from service.api.fragments import Fragments
 from service.api.gathering import Gathered
 from service.api.standings import Standings
 from service.api.stored import Stored
@@ -232,7 +232,7 @@ class Snapshot:
 
     def stored(self, table: str, key: Any, row: Text) -> Doc:
         """A document of the views, read in this snapshot from the row that is found by ``key``."""
-        version = Version(self._generation, table, key, row.since)
+        version = (self._generation, table, key, row.since)
         return Stored(row.text, self, self.position if self.pinned else None, version, self._fragments)
 
     def _loader(self, name: str, query: Query, on_loop: int = ON_LOOP) -> Gathered:

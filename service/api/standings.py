@@ -8,8 +8,8 @@ from projections import rankings
 from projections.rankings import Group, Standing
 from projections.views import Views, never
 
-MAX_RUNS: Final = 200_000
-"""Of ranked runs kept in memory; about 100 MB when full."""
+MAX_RUNS: Final = 50_000
+"""Of ranked runs kept in memory; about 25 MB when full. One group may be larger."""
 
 
 _Key = tuple[int, str, int]

@@ -36,7 +36,7 @@ class Stored(dict[str, Any]):
     def __init__(
         self, text: bytes, snapshot: Any, pinned_to: int | None, version: Version, fragments: Fragments
     ) -> None:
-        super().__init__({"@": snapshot})
+        self["@"] = snapshot
         self._text = text
         self._pinned_to = pinned_to
         self._version = version

@@ -12,7 +12,6 @@ from typing import Any, Final
 from graphql import (
     DirectiveNode,
     DocumentNode,
-    FieldNode,
     GraphQLError,
     GraphQLFormattedError,
     GraphQLSchema,
@@ -58,7 +57,7 @@ class Prepared:
     """A valid document, ready to be executed. ``weight`` is the memory that it takes, in bytes, roughly.
 
     ``deciding`` names the variables in directives, which decide what its selections hold; ``projections`` is for what
-    executing it compiles for some of their values. ``fields`` names all fields that it asks for.
+    executing it compiles for some of their values.
     """
 
     def __init__(self, text: str, document: DocumentNode, schema: GraphQLSchema, limits: Limits) -> None:
@@ -72,7 +71,7 @@ class Prepared:
             for node in document.definitions
             if isinstance(node, OperationDefinitionNode)
         }
-        self.fields, self.deciding = _names_in(document)
+        self.deciding = _deciding(document)
         self.projections: dict[tuple[Any, ...], Any] = {}
         self._lengths: dict[str | None, tuple[str, ...]] = {}
         self._costs: dict[tuple[Any, ...], int] = {}
@@ -111,21 +110,17 @@ def _length(variables: Mapping[str, Any], name: str) -> int | str | None:
     return length_of(variables[name]) if name in variables else "absent"
 
 
-def _names_in(document: DocumentNode) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The names of all fields, and of all variables in directives."""
-    fields: set[str] = set()
+def _deciding(document: DocumentNode) -> tuple[str, ...]:
+    """The names of all variables in directives."""
     deciding: set[str] = set()
 
     class Names(Visitor):
-        def enter_field(self, node: FieldNode, *_: Any) -> None:
-            fields.add(node.name.value)
-
         def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
             values = (one.value for one in node.arguments or ())
             deciding.update(value.name.value for value in values if isinstance(value, VariableNode))
 
     visit(document, Names())
-    return frozenset(fields), tuple(sorted(deciding))
+    return tuple(sorted(deciding))
 
 
 def _count_tokens(document: DocumentNode) -> int:

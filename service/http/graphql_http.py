@@ -32,7 +32,7 @@ T = TypeVar("T")
 Execute = Callable[[Prepared, OperationDefinitionNode, dict[str, Any], Any], Awaitable[Result]]
 
 
-Answered = Callable[[HTTPConnection, Prepared, OperationDefinitionNode, Any], None]
+Answered = Callable[[HTTPConnection, OperationDefinitionNode, Any], None]
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class GraphQLEndpoint:
     * ``admit(connection, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
     * ``give_up(context)`` is told when time has run out, so that what still works for the operation can end.
     * ``execute`` may take the place of the schema's own execution.
-    * ``answered(request, prepared, operation, context)`` is told of an operation that had no errors.
+    * ``answered(request, operation, context)`` is told of an operation that had no errors.
     * ``page`` answers a browser that opens the path.
     * ``seconds`` bounds execution, ``documents.limits.seconds`` where it is not given.
 
@@ -179,7 +179,7 @@ class GraphQLEndpoint:
             raise _timeout(operation, self.seconds) from None
         extensions = await _settled(self.extensions_of(context, cost))
         if not result.errors:
-            self.answered(connection, prepared, operation, context)
+            self.answered(connection, operation, context)
         return answer_of(result, {**extensions, "cost": cost})
 
     async def read(self, request: Request) -> Parameters:

@@ -24,8 +24,8 @@ from service.event_log import EventLog
 from service.keys import KeyStore
 from service.keys.database import KeyDatabase
 from service.settings import Settings
+from tests.e2e.coming_and_going import free_port, started
 from tests.e2e.node import node_with_packages
-from tests.e2e.test_subscribers import free_port, started
 from tests.examples import bundle
 from tests.service.api.asking import texts_of
 

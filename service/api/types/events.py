@@ -81,7 +81,7 @@ async def event_node(context: Context, snapshot: Snapshot, position: int) -> Doc
     """The document of the event at a position; None where the snapshot has none."""
     if position > snapshot.position:
         return None
-    (event,) = await snapshot.batched("events at", context.index.proving.events, [position])
+    (event,) = await snapshot.batched("events at", context.events.events, [position])
     return event_document(event, snapshot)
 
 
@@ -104,7 +104,7 @@ async def event_connection(
     async def count() -> int:
         return int(await snapshot.read(lambda db: events.count(db, criteria, head)))
 
-    rows = await context.index.proving.load(found.rows)
+    rows = await context.events.load(found.rows)
     return _document(rows, snapshot, has_next=found.has_next, start=start, count=count)
 
 
@@ -125,7 +125,7 @@ async def history_connection(
         lengths = await snapshot.gathered("lengths", lambda db, records: events.lengths(db, records, head), record)
         return int(lengths)
 
-    rows = await snapshot.batched("events", context.index.proving.load, found.rows)
+    rows = await snapshot.batched("events", context.events.load, found.rows)
     return _document(rows, snapshot, has_next=found.has_next, start=start, count=count)
 
 

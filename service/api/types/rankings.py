@@ -27,9 +27,12 @@ class RankingEntry:
     rank: int = picked("The rank, dense from 1.")
     tied: bool = picked("Whether another run has the same rank.")
     value: Decimal = picked("The value that it is ranked by, exact.")
-    ratio_to_leader: float | None = picked("How far behind the leader's value it is: 1 for the leader, else above.")
-
     run = linked(Run, "The run.", "runs", "@run")
+
+    @loaded(float | None, "How far behind the leader's value it is: 1 for the leader, else above.", needs=())
+    def ratio_to_leader(self, root: Root) -> float | None:
+        standing: Standing = root["@standing"]
+        return standing.ratio_to_leader(root["@placed"])
 
 
 @strawberry.type(description="A group of runs that compare: same operation, workload, protocol, environment, metric.")
@@ -125,7 +128,8 @@ def _entry(placed: Placed, standing: Standing, snapshot: Snapshot) -> Doc:
             "rank": placed.rank,
             "tied": placed.tied,
             "value": decimal_text(placed.entry.value),
-            "ratioToLeader": standing.ratio_to_leader(placed),
+            "@placed": placed,
+            "@standing": standing,
             "@run": placed.entry.run,
         }
     )

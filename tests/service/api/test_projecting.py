@@ -69,7 +69,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 def context_of(index: Index, moment: Context | None = None) -> Context:
     context = Api(index).context(AT_HOME)
     if moment:
-        context.accessed_at = moment.accessed_at
+        context.read_at = moment.read_at
     return context
 
 
@@ -81,7 +81,7 @@ async def both(index: Index, query: str, variables: dict[str, Any]) -> tuple[byt
     """The response by projection, the first time and from what is kept of that, and that of graphql-core alone."""
     prepared, api = DOCUMENTS.prepare(schema, query), Api(index)
     contexts = [api.context(AT_HOME) for _ in range(2)]
-    contexts[1].accessed_at = contexts[0].accessed_at
+    contexts[1].read_at = contexts[0].read_at
     first, again = [
         response(await api.execute(prepared, prepared.operation(None), variables, context)) for context in contexts
     ]

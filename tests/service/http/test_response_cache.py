@@ -146,6 +146,18 @@ class TestIsKept:
         await served.client.get("/graphql", params={"query": LATEST})
         assert served.endpoint.times == before
 
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "{ runs(first: 1) { nodes { citation(format: BIBTEX) { content } history { nodes { recordedAt } } } } }",
+            '{ runs(first: 1) { nodes { citation(style: "apa") { content } } } }',
+            "{ events(first: 2) { nodes { position } } }",
+            "{ at(asOf: {position: 1}) { runs { totalCount } } }",
+        ],
+    )
+    async def test_where_it_follows_from_the_log_and_the_day(self, served: Served, query: str) -> None:
+        assert await served.kept(query)
+
     async def test_apart_for_each_media_type(self, served: Served) -> None:
         await asked(served.client, LATEST)
         other = await asked(served.client, LATEST, {"Accept": "application/graphql-response+json"})
@@ -161,6 +173,10 @@ class TestIsNotKept:
             "{ viewer { principal } }",
             "{ runs(first: 1) { nodes { stamp { accessedAt } } } }",
             "{ at(asOf: {position: 1}) { stamp { position } } }",
+            "{ checkpoint { note } }",
+            "{ inclusionProof(position: 1) { tlogProof } }",
+            "{ runs(first: 1) { nodes { citation(proof: true) { proof } } } }",
+            "{ ...on Query { renamed: stamp { position } } }",
         ],
     )
     async def test_what_depends_on_when_and_by_whom_it_is_asked(self, served: Served, query: str) -> None:

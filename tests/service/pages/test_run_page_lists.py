@@ -47,6 +47,7 @@ async def test_all_entries_can_be_reached_now_and_as_of_then(
 ) -> None:
     await record(here, ingest(8000), ingest(7000, by="tern"))
     people = (replace(LOCAL, id=f"p{number}") for number in range(count))
+    then = 0
     for number, person in enumerate(people):
         await record(here, command(number), by=person)
     then = here.app.state.web._index.follower.head.position

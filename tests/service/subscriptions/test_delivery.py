@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+import threading
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ from domain.errors import RateLimited
 from domain.principals import LOCAL, Principal
 from projections import saves
 from service.api import cursors
-from service.app import Index
+from service.app import Index, open_index
 from service.auth import Caller
+from service.settings import Settings
 from service.subscriptions.hub import NotStarted
-from tests.examples import bundle
+from tests.examples import bundle, run
 from tests.service.api.asking import ask, ingest_all
 from tests.service.subscriptions.listening import hub_of, listening
 
@@ -55,6 +58,51 @@ async def test_from_the_start_of_the_log_everything_is_told_and_then_what_happen
         assert heard(await listener.until("CaughtUp")) == before
         later = await ingested(index, 121, 122)
         assert heard(await listener.take(2)) == later
+
+
+async def test_case_33_who_commits_later_is_told_later_and_nobody_is_passed_over(index: Index) -> None:
+    """Given a host that has inserted and not committed, when two others write, then they wait: a place in the log is
+    taken where it is committed, so that no reader goes past one that is still in flight."""
+    before = await ingested(index, 1, 2)
+    async with AsyncExitStack() as hosts, listening(hub_of(index), index) as listener:
+        await listener.next()
+        settings = Settings(data_dir=index.settings.data_dir)
+        first, *others = [
+            await hosts.enter_async_context(open_index(settings, follow=False, level=False)) for _ in range(3)
+        ]
+        inserted, released = hold(first)
+        writes = [asyncio.create_task(recorded(first, 3))]
+        await asyncio.to_thread(inserted.wait, 10)
+        writes += [asyncio.create_task(recorded(host, value)) for value, host in enumerate(others, 4)]
+        await index.follower.catch_up()
+        assert positions(index) == before
+        assert not any(write.done() for write in writes)
+
+        released.set()
+        await asyncio.gather(*writes)
+        told = await listener.take(3)
+        assert heard(told) == positions(index)[len(before) :]
+        assert told[0]["run"]["digest"] == run(3).digest
+
+
+def hold(host: Index) -> tuple[threading.Event, threading.Event]:
+    """Let a host's next save wait between insert and commit; answers what tells of that, and what lets it go on."""
+    inserted, released = threading.Event(), threading.Event()
+    recorder: Any = host.log._store._application.recorder
+    insert = recorder._insert_events
+
+    def held(*args: Any, **kwargs: Any) -> Any:
+        ids = insert(*args, **kwargs)
+        inserted.set()
+        released.wait(10)
+        return ids
+
+    recorder._insert_events = held
+    return inserted, released
+
+
+async def recorded(host: Index, value: int) -> None:
+    await asyncio.to_thread(host.ledger.record, [Ingest(bundle=bundle(value))], LOCAL)
 
 
 async def test_case_37_what_was_missed_comes_once_and_in_order(index: Index) -> None:
