@@ -12,7 +12,16 @@ import msgspec
 
 FOLDER: Final = Path(__file__).parent
 # In the order of GraphiQL's tabs. Another example is a file here and its name in this line.
-EXAMPLES: Final = ("run", "latest-runs", "ranking", "operations", "citations", "cited-record", "new-runs")
+EXAMPLES: Final = (
+    "run",
+    "latest-runs",
+    "ranking",
+    "operations",
+    "citations",
+    "cited-record",
+    "audit-replay",
+    "new-runs",
+)
 
 
 class Example(msgspec.Struct, frozen=True):

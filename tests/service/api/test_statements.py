@@ -1,8 +1,8 @@
 """How many SQL statements an operation takes does not depend on how much it returns."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -155,11 +155,16 @@ def counted(index: Index) -> Iterator[list[str]]:
         if not statement.startswith(("--", "BEGIN", "ROLLBACK")):
             seen.append(statement)
 
-    for connection in connections_of(index):
-        connection.set_trace_callback(note)
+    traced(index, note)
     yield seen
+    traced(index, None)
+
+
+def traced(index: Index, note: Callable[[str], None] | None) -> None:
     for connection in connections_of(index):
-        connection.set_trace_callback(None)
+        # One that is too many for the pool by now is closed, and runs no statement.
+        with suppress(sqlite3.ProgrammingError):
+            connection.set_trace_callback(note)
 
 
 def connections_of(index: Index) -> list[sqlite3.Connection]:
