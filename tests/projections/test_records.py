@@ -15,7 +15,7 @@ from domain import facts
 from domain.facts import DisputeCause, DisputeOutcome, Fact
 from domain.instants import instant_key
 from domain.manifests import Manifest
-from domain.records import Candidate, RecordBasis, by_observation, holder
+from domain.records import Candidate, RecordBasis, by_observation
 from projections import paging, records
 from projections.model import AS_OF
 from projections.paging import Window
@@ -172,13 +172,12 @@ def test_both_views_are_their_definitions_at_every_save(
             for number, one in enumerate(RUNS)
             if states.get(number) == {"ingested"}
         ]
-        assert [doc["run"] for doc in changes(story, RecordBasis.BY_OBSERVATION)] == [
-            one.run for one in by_observation(eligible, lower_is_better=True)
-        ]
+        fell = by_observation(eligible, lower_is_better=True)
+        assert [doc["run"] for doc in changes(story, RecordBasis.BY_OBSERVATION)] == [one.run for one in fell]
         shown[position] = [doc["run"] for doc in changes(story, RecordBasis.BY_OBSERVATION)]
-        best = holder(eligible, lower_is_better=True)
-        if (best.value if best else None) != (best_values[-1] if best_values else None):
-            best_values.append(best.value if best else None)
+        best = min((one.value for one in eligible), default=None)
+        if best != (best_values[-1] if best_values else None):
+            best_values.append(best)
         assert [value and Decimal(value) for value, _, _ in known(story)] == best_values
     for position, then in shown.items():
         assert [doc["run"] for doc in changes(story, RecordBasis.BY_OBSERVATION, position)] == then
