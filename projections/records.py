@@ -125,8 +125,8 @@ def _enter(db: sqlite3.Connection, group: Group, one: Candidate, position: int) 
 
 
 def _leave(db: sqlite3.Connection, group: Group, one: Candidate, entering: set[str], position: int) -> None:
-    held = "SELECT 1 FROM records_observed WHERE run = ? AND comparison_key = ? AND to_position IS NULL"
-    if not db.execute(held, (one.run, group.key)).fetchone():
+    held = "SELECT comparison_key FROM records_observed WHERE run = ? AND to_position IS NULL"
+    if db.execute(held, (one.run,)).fetchone() != (group.key,):
         return
     _end_observed(db, one.run, position)
     best, following = _record_before(db, group, one), _record_after(db, group, one)
