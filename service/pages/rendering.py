@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from domain.identity import hex_of
+from domain.identity import hex_of, is_digest
 from service.pages import wording
 from service.pages.asking import text_of
 from service.pages.static import url_of
@@ -46,6 +46,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"asset": url_of, "document": text_of, "navigation": NAVIGATION, "wording": wording}
+    environment.tests["digest"] = is_digest
     environment.filters |= {
         "day": day,
         "minute": minute,

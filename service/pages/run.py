@@ -1,9 +1,8 @@
 """The page of a run: everything that is known of it, now or as it stood at a position."""
 
 import asyncio
-import sqlite3
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
 
 import msgspec
 
@@ -11,6 +10,7 @@ from domain.identity import hex_of
 from projections import saves
 from projections.model import Doc
 from service.api.context import Context
+from service.api.snapshot import Snapshot
 from service.api.types.base import snapshot_of
 from service.citations import CitationFormat
 from service.pages.asking import ask
@@ -38,22 +38,30 @@ async def run_page(run: Doc, context: Context, given: Mapping[str, str]) -> byte
     """
     snapshot, digest, key = snapshot_of(run), run["digest"], run["comparisonKey"]
     permalink = f"{snapshot.base_url}/runs/{hex_of(digest)}"
-
-    def first_shown(db: sqlite3.Connection) -> int:
-        return saves.end_of(db, run["position"]).position
-
-    first = f"{permalink}/at/{await snapshot.read(first_shown)}"
-    asked = {"id": digest, "first": first, "key": key, "grouped": key is not None}
+    first = f"{permalink}/at/{(await _shown_at(snapshot, [run['position']]))[run['position']]}"
     ends = {name: given.get(name) or None for name in LISTS}
-    if not snapshot.pinned:
-        data = await ask(context, "run", "Run", **asked, **ends)
-        return await _written({**data, "pinned": None}, ends)
-    at = {"pinned": f"{permalink}/at/{snapshot.position}", "asOf": {"position": snapshot.position}}
-    data = await ask(context, "run", "RunAt", **asked, **ends, **at)
-    return await _written({**data, **data["at"], "pinned": data["at"]["stamp"]}, ends)
+    asked = {"id": digest, "first": first, "key": key, "grouped": key is not None, **ends}
+    if snapshot.pinned:
+        at = {"pinned": f"{permalink}/at/{snapshot.position}", "asOf": {"position": snapshot.position}}
+        data = await ask(context, "run", "RunAt", **asked, **at)
+        data = {**data, **data["at"], "pinned": data["at"]["stamp"]}
+    else:
+        data = {**await ask(context, "run", "Run", **asked), "pinned": None}
+    told = [*data["run"]["evidence"]["reasons"], *data["history"]["changes"], run]
+    shown_at = await _shown_at(snapshot, [one["position"] for one in told])
+    # A page of this size takes some milliseconds to write, in which others are to be served.
+    return await asyncio.to_thread(_written, {**data, "ends": ends, "shown_at": shown_at})
 
 
-async def _written(data: Doc, ends: Doc) -> bytes:
+async def _shown_at(snapshot: Snapshot, positions: Sequence[int]) -> Mapping[int, int]:
+    """From which positions on the index shows these events: inside of a save it shows nothing."""
+    return cast(
+        "Mapping[int, int]",
+        await snapshot.read(lambda db: {one: saves.end_of(db, one).position for one in set(positions)}),
+    )
+
+
+def _written(data: Doc) -> bytes:
     run, pinned, changes = data["run"], data["pinned"], data["history"]["changes"]
     if pinned:
         # Where it stands in its group is told as what has changed up to the present: no part of what was known then.
@@ -67,14 +75,12 @@ async def _written(data: Doc, ends: Doc) -> bytes:
         "path": path,
         "now": path,
         "address": f"{path}/at/{pinned['position']}" if pinned else path,
-        "ends": ends,
         "since": data["since"]["changes"] if pinned else [],
         "history": changes,
         "formats": [(name, title, one.value.suffix) for name, title, one in FORMATS],
         "manifests": [(name, _readable(one["manifest"])) for name, one in _parts(run) if one],
     }
-    # A page of this size takes some milliseconds to write, in which others are to be served.
-    return await asyncio.to_thread(render, "run.html", values)
+    return render("run.html", values)
 
 
 def _parts(run: Doc) -> list[tuple[str, Doc | None]]:

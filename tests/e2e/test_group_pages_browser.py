@@ -24,6 +24,8 @@ NAMES = ("heron", "tern", "owl", "wren", "stork", "finch")
 DAYS = (3, 1, 2, 5, 4, 6)
 MEDIANS = (8000, 9000, 8500, 7000, 7500, 6800)
 SCHEMES = ("light", "dark")
+EARLIER = 15
+"""A position at which some of the runs are recorded."""
 
 
 class Served(NamedTuple):
@@ -40,6 +42,9 @@ class Served(NamedTuple):
         permalink = f"{self.url}/runs/{hex_of(self.leader)}"
         return [
             self.group,
+            f"{self.group}?at={EARLIER}",
+            f"/runs/{hex_of(self.leader)}",
+            f"/runs/{hex_of(other)}/at/{EARLIER}",
             "/operations",
             "/operations/rmsnorm-h4096",
             f"/workloads/{hex_of(WORKLOAD.digest)}",
@@ -224,3 +229,25 @@ class TestWithoutScripts:
         assert plain.locator(".log tbody tr").count() == len(MEDIANS)
         plain.locator(".log tbody th a").first.click()
         assert plain.locator("#proof-text").inner_text().startswith("c2sp.org/tlog-proof@v1")
+
+
+class TestEarlier:
+    def test_a_page_is_pinned_by_its_foot_and_left_by_its_head(self, visit: Tab, served: Served) -> None:
+        page = visit.open(served.group)
+        page.locator("footer.site a").first.click()
+
+        assert page.locator("aside.banner").inner_text().startswith("As it stood at log position")
+        page.locator(".ranked tbody th a").first.click()
+        assert "/at/" in page.url
+        page.get_by_role("link", name="Leaderboard of its group").click()
+        assert "?at=" in page.url
+        page.get_by_role("link", name="As it stands now").click()
+        assert page.url == f"{served.url}{served.group}"
+        assert visit.problems() == []
+
+    def test_the_record_is_drawn_on_the_page_of_a_run_too(self, visit: Tab, served: Served) -> None:
+        page = visit.open(f"/runs/{hex_of(served.leader)}")
+        page.locator("#record .chart canvas").wait_for()
+
+        assert page.locator("#record-observed tbody tr").last.inner_text().split("\t")[-1].startswith("this run")
+        assert visit.problems() == []

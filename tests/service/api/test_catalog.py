@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import zstandard
 
+from domain.identity import hex_of
 from domain.neighbours import case_of, nearest
 from service.app import Index, open_index
 from service.importing.jobs import import_into
@@ -17,6 +18,8 @@ from service.sample import FILES
 from service.settings import Settings
 from tests.service.api.asking import ask
 from tests.service.api.test_seeds import QUERY, SEEDS, pairs
+from tests.service.api.test_statements import counted, settle
+from tests.service.site import site
 
 EXPECTED: list[dict[str, Any]] = json.loads((SEEDS / "expected.json").read_text(encoding="utf-8"))
 
@@ -286,3 +289,21 @@ async def test_the_record_history_is_the_published_one(catalog: Index, catalog_f
     assert len(published) == 2948
     assert {one for one in shown if one[0] not in seeded} == {one for one in published if one[0] not in seeded}
     assert len(shown) - len(published) in range(len(EXPECTED) + 1)
+
+
+async def test_a_page_of_the_largest_group_is_small_and_takes_few_statements(catalog_folder: Path) -> None:
+    """Given the whole catalog: the page of its largest group, now and as of an earlier position."""
+    async with site(catalog_folder) as (here, visitor):
+        index = here.app.state.web._index
+        await settle(index)
+        groups = (await ask(index, "{ rankings(first: 100) { nodes { comparisonKey size } } }"))["rankings"]["nodes"]
+        largest = max(groups, key=lambda group: int(group["size"]))
+        assert largest["size"] == 260
+        path = f"/rankings/{hex_of(largest['comparisonKey'])}"
+        for shown in (path, f"{path}?at={index.follower.head.position - 1}"):
+            with counted(index) as statements:
+                response = await visitor.get(shown, headers={"Accept": "text/html"})
+
+            assert response.status_code == 200
+            assert len(response.content) < 200_000, shown
+            assert len(statements) < 20, (shown, len(statements))

@@ -21,10 +21,12 @@ SLUG = "rmsnorm-h4096"
 
 
 def paths(ranking: str, *runs: str, code: str = "heron") -> list[str]:
-    """One of every page but a run's, with what it shows most."""
+    """One of every page but a run's, with what it shows most; one of them as of a day, the present one."""
     compared = "&".join(f"id={hex_of(one)}" for one in runs)
     return [
+        "/",
         ranking,
+        f"{ranking}?at=2026-09-01",
         "/operations",
         f"/operations/{SLUG}",
         f"/workloads/{hex_of(WORKLOAD.digest)}",
@@ -45,7 +47,7 @@ async def ranking_of(visitor: httpx.AsyncClient, digest: str) -> str:
 
 
 async def test_no_link_leads_nowhere(here: Site, visitor: httpx.AsyncClient) -> None:
-    """Given a start at the front page: every page that links lead to is there, and so is every file that they load."""
+    """Given a start at the front page: every page that links lead to is there, of runs recorded one by one and together, and so is every file that they load."""
     source = RegisterSource(slug="board", name="Board", kind="board", homepage="https://board.example/")
     failed = bundle(
         None,
@@ -54,6 +56,8 @@ async def test_no_link_leads_nowhere(here: Site, visitor: httpx.AsyncClient) -> 
         measurements=[{"metric": "throughput", "statistic": "mean", "unit": "gb_s", "value": 1}],
     )
     await record(here, source, ingest(8000), ingest(9000, by="tern"), Ingest(bundle=numbered(3)), Ingest(bundle=failed))
+    together = [Ingest(bundle=bundle(6000 + number, by="wren")) for number in range(3)]
+    await here.app.state.web._index.ledger.handle(together, LOCAL)
     waiting, seen = {"/"}, set[str]()
     while waiting:
         path = waiting.pop()
@@ -131,7 +135,7 @@ async def test_hostile_names_change_no_page(here: Site, visitor: httpx.AsyncClie
     ("path", "name"),
     [("/search", "q"), ("/cited", "citation"), ("/cited", "digest"), ("/cited", "day"), ("/compare", "id"),
      ("/audit", "stream"), ("/audit", "actor"), ("/audit", "type"), ("/audit", "run"), ("/audit", "from"),
-     ("/operations", "family"), ("/operations", "after")],
+     ("/operations", "family"), ("/operations", "after"), ("/operations", "at"), ("/", "at"), ("/search", "at")],
 )  # fmt: skip
 async def test_hostile_parameters_are_only_ever_text(
     here: Site, visitor: httpx.AsyncClient, path: str, name: str

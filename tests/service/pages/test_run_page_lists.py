@@ -1,5 +1,7 @@
 """What a run's page holds more of than fits: its lists go on behind links, and its group's record stands on it."""
 
+from collections.abc import Callable
+
 import httpx
 import pytest
 from msgspec.structs import replace
@@ -41,12 +43,14 @@ def numbers(page: Page, section: str) -> list[int]:
     [("replications", attestation, 120), ("report", issue, 60), ("reruns", rerun, 60)],
 )
 async def test_all_entries_can_be_reached_now_and_as_of_then(
-    here: Site, visitor: httpx.AsyncClient, section: str, command: object, count: int
+    here: Site, visitor: httpx.AsyncClient, section: str, command: Callable[[int], Command], count: int
 ) -> None:
     await record(here, ingest(8000), ingest(7000, by="tern"))
     people = (replace(LOCAL, id=f"p{number}") for number in range(count))
+    then = 0
     for number, person in enumerate(people):
-        then = await record(here, command(number), by=person)  # type: ignore[operator]
+        await record(here, command(number), by=person)
+    then = here.app.state.web._index.follower.head.position
 
     for path in (PATH, f"{PATH}/at/{then}"):
         page = await opened(visitor, path)
