@@ -65,15 +65,6 @@ def by_observation(candidates: Iterable[Candidate], *, lower_is_better: bool) ->
     return fell
 
 
-def holder(candidates: Iterable[Candidate], *, lower_is_better: bool) -> Candidate | None:
-    """Who holds the best value: of several the one that was observed first."""
-    best: Candidate | None = None
-    for one in sorted(candidates, key=lambda candidate: candidate.place):
-        if best is None or is_better(one.value, best.value, lower_is_better=lower_is_better):
-            best = one
-    return best
-
-
 def cause_of_gain(new: Candidate, old: Candidate | None, *, was_out: bool) -> RecordCause:
     """Why the best value got better; ``was_out`` says that the new holder had been eligible before."""
     if was_out:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.display.quantities import format_value
-from domain.records import Candidate, RecordBasis, cause_of_gain, cause_of_loss, holder, is_better
+from domain.records import Candidate, RecordBasis, cause_of_gain, cause_of_loss, is_better
 from projections import saves
 from projections.model import TEMPORAL, Doc, ReadModel, close, document_text, insert, put
 from projections.paging import Listing
@@ -23,6 +23,8 @@ CREATE TABLE records_observed (
   {TEMPORAL}, PRIMARY KEY (run, from_position)
 ) STRICT;
 CREATE INDEX records_observed_group ON records_observed (comparison_key, observed_key, run);
+CREATE INDEX records_observed_current ON records_observed (comparison_key, observed_key, run)
+  WHERE to_position IS NULL;
 CREATE INDEX records_observed_order ON records_observed (observed_key, run);
 CREATE TABLE records_known (
   change TEXT NOT NULL, comparison_key TEXT NOT NULL, run TEXT, observed_key TEXT, value TEXT, doc TEXT NOT NULL,
@@ -115,20 +117,19 @@ def _enter(db: sqlite3.Connection, group: Group, one: Candidate, position: int) 
     previous = _record_before(db, group, one)
     if previous and not group.better(one.value, previous.value):
         return
-    for later in _records_after(db, group, one):
-        if group.better(later.value, one.value):
-            _put_observed(db, group, later, one, position)
-            break
+    while (later := _record_after(db, group, one)) and not group.better(later.value, one.value):
         _end_observed(db, later.run, position)
+    if later:
+        _put_observed(db, group, later, one, position)
     _put_observed(db, group, one, previous, position)
 
 
 def _leave(db: sqlite3.Connection, group: Group, one: Candidate, entering: set[str], position: int) -> None:
-    held = "SELECT 1 FROM records_observed WHERE run = ? AND comparison_key = ? AND to_position IS NULL"
-    if not db.execute(held, (one.run, group.key)).fetchone():
+    held = "SELECT comparison_key FROM records_observed WHERE run = ? AND to_position IS NULL"
+    if db.execute(held, (one.run,)).fetchone() != (group.key,):
         return
     _end_observed(db, one.run, position)
-    best, following = _record_before(db, group, one), next(iter(_records_after(db, group, one)), None)
+    best, following = _record_before(db, group, one), _record_after(db, group, one)
     for uncovered in _eligible_between(db, group, one, following):
         if uncovered.run not in entering and (best is None or group.better(uncovered.value, best.value)):
             _put_observed(db, group, uncovered, best, position)
@@ -140,17 +141,16 @@ def _leave(db: sqlite3.Connection, group: Group, one: Candidate, entering: set[s
 _RECORDS: Final = (
     "SELECT observed_key, run, value FROM records_observed WHERE comparison_key = ? AND to_position IS NULL"
 )
+_FIRST: Final = "ORDER BY observed_key, run LIMIT 1"
+_LAST: Final = "ORDER BY observed_key DESC, run DESC LIMIT 1"
 
 
 def _record_before(db: sqlite3.Connection, group: Group, one: Candidate) -> Candidate | None:
-    query = f"{_RECORDS} AND (observed_key, run) < (?, ?) ORDER BY observed_key DESC, run DESC LIMIT 1"
-    row = db.execute(query, (group.key, *one.place)).fetchone()
-    return _candidate(*row) if row else None
+    return _found(db, f"{_RECORDS} AND (observed_key, run) < (?, ?) {_LAST}", group.key, *one.place)
 
 
-def _records_after(db: sqlite3.Connection, group: Group, one: Candidate) -> list[Candidate]:
-    query = f"{_RECORDS} AND (observed_key, run) > (?, ?) ORDER BY observed_key, run"
-    return [_candidate(*row) for row in db.execute(query, (group.key, *one.place))]
+def _record_after(db: sqlite3.Connection, group: Group, one: Candidate) -> Candidate | None:
+    return _found(db, f"{_RECORDS} AND (observed_key, run) > (?, ?) {_FIRST}", group.key, *one.place)
 
 
 def _eligible_between(
@@ -193,20 +193,21 @@ def _forget_unshown(db: sqlite3.Connection, run: str, position: int) -> None:
 # As known
 
 
+_KNOWN: Final = (
+    "SELECT observed_key, run, value FROM records_known WHERE comparison_key = ? ORDER BY from_position DESC LIMIT 1"
+)
+
+
 def _know(db: sqlite3.Connection, group: Group, change: Change, before: int, position: int) -> None:
-    query = """SELECT observed_key, run, value FROM records_known WHERE comparison_key = ?
-      ORDER BY from_position DESC LIMIT 1"""
-    row = db.execute(query, (group.key,)).fetchone()
-    known = _candidate(*row) if row and row[1] else None
-    gone = [one for one in change.left if known and one.value == known.value]
-    candidates = _eligible(db, group) if gone else [*([known] if known else []), *change.entered]
-    best = holder(candidates, lower_is_better=group.lower_is_better)
+    known = _found(db, _KNOWN, group.key)
+    # Nobody ever did better than the record that was observed last.
+    best = _found(db, f"{_RECORDS} {_LAST}", group.key)
     if (best.value if best else None) == (known.value if known else None):
         return
     if best and (known is None or group.better(best.value, known.value)):
         cause = cause_of_gain(best, known, was_out=_was_out(db, group, best.run, before))
     else:
-        cause = cause_of_loss(_reasons(db, gone))
+        cause = cause_of_loss(_reasons(db, (one for one in change.left if known and one.value == known.value)))
     doc = _document(group, RecordBasis.AS_KNOWN, best, known)
     doc |= {"cause": cause.value, "position": position, "time": saves.recorded_at(db, position)}
     change_row: dict[str, Any] = {
@@ -221,12 +222,6 @@ def _know(db: sqlite3.Connection, group: Group, change: Change, before: int, pos
     insert(db, "records_known", change_row)
 
 
-def _eligible(db: sqlite3.Connection, group: Group) -> list[Candidate]:
-    query = """SELECT observed_key, digest, value FROM runs
-      WHERE comparison_key = ? AND eligible AND to_position IS NULL"""
-    return [_candidate(*row) for row in db.execute(query, (group.key,))]
-
-
 def _was_out(db: sqlite3.Connection, group: Group, run: str, before: int) -> bool:
     query = "SELECT 1 FROM runs WHERE digest = ? AND comparison_key = ? AND eligible AND from_position <= ? LIMIT 1"
     return db.execute(query, (run, group.key, before)).fetchone() is not None
@@ -236,6 +231,11 @@ def _reasons(db: sqlite3.Connection, gone: Iterable[Candidate]) -> list[str]:
     query = "SELECT doc -> '$.ineligibleReasons' FROM runs WHERE digest = ? AND to_position IS NULL"
     rows = [db.execute(query, (one.run,)).fetchone() for one in gone]
     return [reason for row in rows if row for reason in msgspec.json.decode(row[0])]
+
+
+def _found(db: sqlite3.Connection, query: str, *values: str) -> Candidate | None:
+    row = db.execute(query, values).fetchone()
+    return _candidate(*row) if row and row[1] else None
 
 
 def _candidate(observed_key: str, run: str, value: str) -> Candidate:

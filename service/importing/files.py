@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -58,6 +59,7 @@ def _inside(folder: Path) -> list[Path]:
     return sorted(path for path in found if _kind(path))
 
 
+@lru_cache
 def _kind(path: Path) -> str | None:
     ending = Path(path.name.lower().removesuffix(COMPRESSED)).suffix
     return ending if ending in LINES | DOCUMENTS | TABLES else None
