@@ -53,7 +53,7 @@ class Fragments:
         return self._kept.get((selection, version))
 
     def keep(self, selection: object, version: Version, fragment: Fragment) -> None:
-        """Keep a fragment. Nobody may change it from now on."""
-        if self._kept.max_bytes:
+        """Keep a fragment, unless an erasure has come since it was read. Nobody may change it from now on."""
+        if self._kept.max_bytes and version[0] == self._generation:
             size = ENTRY_BYTES + IN_MEMORY * len(msgspec.json.encode(fragment))
             self._kept.keep((selection, version), fragment, size)

@@ -8,6 +8,7 @@ import pytest
 from domain.commands import EraseEvent
 from domain.principals import LOCAL
 from service.api.execute import Api, extensions_of
+from service.api.fragments import Fragment, Fragments
 from service.api.schema import DOCUMENTS, schema
 from service.api.stored import Stored
 from service.app import Index
@@ -74,3 +75,11 @@ async def test_what_was_erased_does_not_even_lie_in_memory(index: Index) -> None
     )
     assert b'"nodes":[]' in await answer(api, TITLES)
     assert api.fragments.bytes == 0
+
+
+def test_an_operation_that_outlasts_an_erasure_brings_nothing_back() -> None:
+    fragments = Fragments(max_bytes=100_000)
+    read_before = (0, "runs", "sha256:00", 5)
+    fragments.be_of(1)
+    fragments.keep(object(), read_before, Fragment({"title": "what was erased"}, {}))
+    assert fragments.bytes == 0
