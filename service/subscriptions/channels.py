@@ -58,6 +58,7 @@ class Channel:
         self._read = read
         self._render = render
         self._views = views
+        self._generation = views.generation
         self._follower = follower
         self._bounds = bounds
         self._kept: deque[Frame] = deque()
@@ -116,14 +117,26 @@ class Channel:
     async def _run(self) -> None:
         try:
             while True:
-                if await self._has_advanced():
+                has_advanced = await self._has_advanced()
+                self._forget_erased()
+                if has_advanced:
                     page = await self._page(self._reached, Place(self._follower.head.position))
-                    self._keep(page)
                 else:
-                    self._keep(Page([await self._notice("Progress", self._reached)], self._reached))
+                    page = Page([await self._notice("Progress", self._reached)], self._reached)
+                # What older views show is read again in the new ones.
+                if self._generation == self._views.generation:
+                    self._keep(page)
         except Exception as failure:  # noqa: BLE001 whoever subscribes is told, and the log has it from there
             self._failure = failure
             self._moved.set()
+
+    def _forget_erased(self) -> None:
+        """Drop what older views showed. Whoever had not heard it all is told to begin again."""
+        if self._generation != self._views.generation:
+            self._generation = self._views.generation
+            self._kept.clear()
+            self._chars = 0
+            self._floor = self._reached
 
     async def _has_advanced(self) -> bool:
         """Wait for the follower; False where it is time to tell of a cursor that has moved without a message."""

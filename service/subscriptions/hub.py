@@ -1,8 +1,8 @@
 """The hub: joins subscribers to the channel of their question, and executes each message once for all of them."""
 
 import asyncio
-from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable, Mapping
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -25,16 +25,21 @@ from domain.principals import Principal
 from projections import saves
 from projections.happenings import Happening
 from projections.model import Doc
+from projections.views import Views
 from service.api import cursors
 from service.api.context import Context
 from service.app import Index
 from service.auth import Caller
 from service.errors_out import execution_errors, foreseen, refused
 from service.http.documents import Prepared
+from service.kept import Kept
 from service.subscriptions.channels import Bounds, Channel, Frame
 from service.subscriptions.feeds import Feed
 
-KEPT_CHARS: Final = 16 * 1024 * 1024
+KEPT_BYTES: Final = 16 * 1024 * 1024
+ENTRY_BYTES: Final = 1_000
+"""What a frame that is kept takes beside its payload, roughly."""
+
 _SOMEBODY: Final = Principal(id="subscriber")
 
 
@@ -57,7 +62,7 @@ class Hub:
         self._make_context = make_context
         self._bounds = bounds or Bounds()
         self._channels: dict[tuple[Any, ...], Channel] = {}
-        self._frames = _Frames()
+        self._frames = _Frames(index.views)
         self._callers: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -152,33 +157,34 @@ class Hub:
 class _Frames:
     """What was rendered last, within a bound: whoever comes again after a short while is told the same bytes."""
 
-    def __init__(self, most: int = KEPT_CHARS) -> None:
-        self._most = most
-        self._chars = 0
-        self._kept: OrderedDict[object, asyncio.Task[Frame]] = OrderedDict()
+    def __init__(self, views: Views, max_bytes: int = KEPT_BYTES) -> None:
+        self._views = views
+        self._generation = views.generation
+        self._kept: Kept[Hashable, Frame] = Kept(max_bytes)
+        self._making: dict[tuple[int, Hashable], asyncio.Task[Frame]] = {}
 
-    async def get(self, key: object, make: Callable[[], Any]) -> Frame:
+    async def get(self, key: Hashable, make: Callable[[], Coroutine[Any, Any, Frame]]) -> Frame:
         """The frame under a key, made by the first who asks."""
-        task = self._kept.get(key)
-        if task is None:
-            task = self._kept[key] = asyncio.create_task(make())
-            try:
-                frame = await asyncio.shield(task)
-            except BaseException:
-                self._kept.pop(key, None)
-                raise
-            if self._kept.get(key) is task:
-                self._weigh(len(frame.payload))
+        generation = self._views.generation
+        if self._generation != generation:
+            self._generation = generation
+            # What was erased must not even lie in memory.
+            self._kept.clear()
+        if frame := self._kept.get(key):
             return frame
-        self._kept.move_to_end(key)
+        making = generation, key
+        task = self._making.get(making)
+        if task is None:
+            task = self._making[making] = asyncio.create_task(make())
+            task.add_done_callback(lambda made: self._made(generation, key, made))
+        # Who leaves must not take along the others, who wait for the same frame.
         return await asyncio.shield(task)
 
-    def _weigh(self, chars: int) -> None:
-        self._chars += chars
-        while self._chars > self._most and len(self._kept) > 1:
-            _, task = self._kept.popitem(last=False)
-            if task.done() and not task.cancelled() and not task.exception():
-                self._chars -= len(task.result().payload)
+    def _made(self, generation: int, key: Hashable, task: asyncio.Task[Frame]) -> None:
+        del self._making[generation, key]
+        if not task.cancelled() and not task.exception() and generation == self._generation == self._views.generation:
+            frame = task.result()
+            self._kept.keep(key, frame, ENTRY_BYTES + len(frame.payload))
 
 
 def _notice(happening: Happening) -> object:
