@@ -31,7 +31,7 @@ def silent(port: int) -> socket.socket:
 
 def is_closed(one: socket.socket) -> bool:
     """Whether the server has let go of it, once what lies in between is read."""
-    one.settimeout(10)
+    one.settimeout(30)
     try:
         while one.recv(1 << 20):
             pass

@@ -57,7 +57,7 @@ class Settings(BaseSettings):
         5.0, ge=0, description="how long a query may wait for the position that X-KernelIndex-Min-Position asks for"
     )
     fragment_cache_bytes: int = Field(
-        16 * 1024 * 1024, ge=0, description="how many bytes of documents and parts of answers to keep; 0 keeps none"
+        32 * 1024 * 1024, ge=0, description="how many bytes of documents and parts of answers to keep; 0 keeps none"
     )
     response_cache_bytes: int = Field(
         32 * 1024 * 1024, ge=0, description="how many bytes of answers to keep, until the log goes on; 0 keeps none"

@@ -78,6 +78,7 @@ class Web:
             max_body=_max_body,
             admit=self._admit,
             give_up=Context.give_up,
+            end=Context.end,
             execute=self._api.execute,
             answered=_mark,
             page=graphiql,

@@ -9,7 +9,7 @@ from domain.events import Event, timestamp
 from domain.principals import Principal
 from projections import saves
 from projections.saves import Save
-from service.api.fragments import Fragments
+from service.api.recall import Recall
 from service.api.snapshot import Snapshot
 from service.api.standings import Standings
 from service.app import Index
@@ -34,7 +34,7 @@ class Context:
     """
 
     __slots__ = (
-        "_caller", "_earlier", "_fragments", "_index", "_standings",
+        "_caller", "_earlier", "_index", "_recall", "_standings",
         "given_up", "last_event_id", "log_id", "momentary", "read_at", "snapshot", "styled",
     )  # fmt: skip
 
@@ -42,7 +42,7 @@ class Context:
         self,
         index: Index,
         standings: Standings,
-        fragments: Fragments,
+        recall: Recall,
         *,
         log_id: str,
         read_at: datetime,
@@ -50,7 +50,7 @@ class Context:
     ) -> None:
         self._index = index
         self._standings = standings
-        self._fragments = fragments
+        self._recall = recall
         self._caller = caller
         self.log_id = log_id
         self.read_at = read_at
@@ -117,6 +117,12 @@ class Context:
         self.snapshot.forget()
         self._earlier.clear()
 
+    def end(self) -> None:
+        """Let go of all that was read. Documents and the snapshot that holds them refer to each other, so that otherwise
+        only a search for garbage would free them."""
+        self.snapshot.forget()
+        self._earlier.clear()
+
     def give_up(self) -> None:
         """Nobody waits for the operation any more: what it still reads may end."""
         self.given_up = True
@@ -160,7 +166,7 @@ class Context:
         return Snapshot(
             self._index.views,
             self._standings,
-            self._fragments,
+            self._recall,
             save,
             self.log_id,
             self._index.settings.public_url,

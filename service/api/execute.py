@@ -9,7 +9,7 @@ from projections import saves
 from projections.model import Doc
 from service.api.context import Context
 from service.api.executing import Projecting
-from service.api.fragments import Fragments
+from service.api.recall import Recall
 from service.api.schema import DOCUMENTS, schema
 from service.api.stamps import stamp
 from service.api.standings import Standings
@@ -26,17 +26,17 @@ class Api:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._standings = Standings(index.views)
-        self.fragments = Fragments(index.settings.fragment_cache_bytes)
+        self.recall = Recall(index.settings.fragment_cache_bytes)
         self._log_id = index.views.peek(saves.log_id)
         self.execute = Projecting(schema).execute
 
     def context(self, caller: Caller) -> Context:
         """The context of one operation."""
-        self.fragments.be_of(self._index.views.generation)
+        self.recall.be_of(self._index.views.generation)
         return Context(
             self._index,
             self._standings,
-            self.fragments,
+            self.recall,
             log_id=self._log_id,
             read_at=self._index.now(),
             caller=caller,

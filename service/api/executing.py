@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 import structlog
-from graphql import Executor, OperationDefinitionNode, OperationType
+from graphql import Executor, OperationDefinitionNode, OperationType, VariableValues, get_variable_values
 from strawberry import Schema
 from strawberry.execution.is_awaitable import optimized_is_awaitable
 from strawberry.types.execution import ExecutionResult
 
 from service.api.context import Context
-from service.api.projecting import Projection, compiled
+from service.api.projecting import Compiled, compiled
 from service.http.documents import Prepared
 
 log = structlog.get_logger("kernelindex.executing")
@@ -23,6 +23,7 @@ class Projecting:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._core = schema._schema  # noqa: SLF001 - Strawberry has no other way to it
 
     async def execute(
         self, prepared: Prepared, operation: OperationDefinitionNode, variables: dict[str, Any], context: Context
@@ -47,37 +48,45 @@ class Projecting:
         self, prepared: Prepared, operation: OperationDefinitionNode, variables: dict[str, Any], context: Context
     ) -> dict[str, Any] | None:
         """The data of a query that nothing is wrong with; None leaves it to graphql-core."""
-        executor = self._schema.execution_context_class.build(
-            self._schema._schema,  # noqa: SLF001 - Strawberry has no other way to it
-            prepared.document,
-            None,
-            context,
-            variables,
-            _name(operation),
-            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]
-        )
-        if not isinstance(executor, Executor):
+        definitions = operation.variable_definitions or ()
+        values = get_variable_values(self._core, definitions, variables, max_errors=1)
+        if not isinstance(values, VariableValues):
             return None
-        projection = self._projection(prepared, executor)
-        if projection is None:
+        query = self._compiled(prepared, operation, variables, values)
+        if query is None:
             return None
         try:
-            return await projection.run(executor)
+            return await query.run(values, context)
         except Exception as error:  # noqa: BLE001 - whatever it is, graphql-core will meet it again and tell of it
             log.debug("query left to graphql-core", error=repr(error))
             return None
 
-    def _projection(self, prepared: Prepared, executor: Executor[Any]) -> Projection | None:
-        name = _name(executor.operation)
-        deciding = prepared.deciding
-        coerced = executor.variable_values.coerced
-        key = (name, *(coerced.get(variable) for variable in deciding))
+    def _compiled(
+        self,
+        prepared: Prepared,
+        operation: OperationDefinitionNode,
+        variables: dict[str, Any],
+        values: VariableValues,
+    ) -> Compiled | None:
+        key = (_name(operation), *(values.coerced.get(variable) for variable in prepared.deciding))
         if key not in prepared.projections:
             if len(prepared.projections) >= KEPT:
                 prepared.projections.clear()
-            prepared.projections[key] = compiled(executor, deciding)
-        projection: Projection | None = prepared.projections[key]
-        return projection
+            prepared.projections[key] = self._compile(prepared, operation, variables)
+        query: Compiled | None = prepared.projections[key]
+        return query
+
+    def _compile(
+        self, prepared: Prepared, operation: OperationDefinitionNode, variables: dict[str, Any]
+    ) -> Compiled | None:
+        executor = self._schema.execution_context_class.build(
+            self._core,
+            prepared.document,
+            raw_variable_values=variables,
+            operation_name=_name(operation),
+            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]
+        )
+        return compiled(executor, prepared.deciding) if isinstance(executor, Executor) else None
 
 
 def _name(operation: OperationDefinitionNode) -> str | None:

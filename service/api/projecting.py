@@ -99,10 +99,21 @@ class Projection(NamedTuple):
     picks: tuple[Pick, ...]
     sites: tuple[Site, ...]
 
-    async def run(self, executor: Executor[Any]) -> Doc:
-        """The data of a query. Raises whatever went wrong: it is for graphql-core to tell."""
-        data = self.template.copy()
-        wave: Wave = defaultdict(list, {site: [(executor.root_value, data)] for site in self.sites})
+
+class Compiled:
+    """A query that was compiled. ``executor`` is of no execution: each has a copy of its own."""
+
+    def __init__(self, projection: Projection, executor: Executor[Any]) -> None:
+        self._projection = projection
+        self._executor = executor
+
+    async def run(self, variable_values: VariableValues, context: object) -> Doc:
+        """The data of the query. Raises whatever went wrong: it is for graphql-core to tell."""
+        executor = copy(self._executor)
+        executor.variable_values = variable_values
+        executor.context_value = context
+        data = self._projection.template.copy()
+        wave: Wave = defaultdict(list, {site: [(executor.root_value, data)] for site in self._projection.sites})
         while wave:
             reached, wave = wave, defaultdict(list)
             for site, waiting in reached.items():
@@ -156,8 +167,8 @@ class Selection:
         return part
 
 
-def compiled(executor: Executor[Any], deciding: Collection[str]) -> Projection | None:
-    """The projection of a query; None where there is more to it than documents, such as introspection.
+def compiled(executor: Executor[Any], deciding: Collection[str]) -> Compiled | None:
+    """A query, compiled; None where there is more to it than documents, such as introspection.
 
     It holds for all executions of that operation with the same values of the variables that are ``deciding``: those in
     ``@skip`` and ``@include``.
@@ -172,7 +183,7 @@ def compiled(executor: Executor[Any], deciding: Collection[str]) -> Projection |
     fields = collect_fields(executor.schema, executor.fragments, executor.variable_values, root, executor.operation)
     if any(details[0].node.name.value in ("__schema", "__type") for details in fields.grouped_field_set.values()):
         return None
-    return _projection(executor, root, fields.grouped_field_set)
+    return Compiled(_projection(executor, root, fields.grouped_field_set), executor)
 
 
 def _projection(executor: Executor[Any], type_: GraphQLObjectType, fields: GroupedFieldSet) -> Projection:

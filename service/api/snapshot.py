@@ -12,23 +12,20 @@ from domain.identity import pinned_id
 from projections import attestations, erasures, identities, published, runs, tree
 from projections.erasures import Erasure
 from projections.identities import Match
-from projections.model import Doc, Text, document_texts
+from projections.model import Doc, Text
 from projections.rankings import Standing
 from projections.saves import Save
 from projections.sources import unregistered
 from projections.views import Views, never
-from service.api.fragments import Fragments
 from service.api.gathering import Gathered
+from service.api.lookups import ON_LOOP, ROW_BYTES, Documents, Query, Ranked, Reading
+from service.api.recall import Recall
 from service.api.standings import Standings
 from service.api.stored import Stored
-
-ON_LOOP: Final = 128
-"""Up to so many point look-ups are quicker on the event loop than a hop to the reader's thread."""
 
 PREFIXES_ON_LOOP: Final = 8
 """Looking up what begins with some digits takes longer than a point look-up."""
 
-Query = Callable[[sqlite3.Connection, list[str]], Mapping[str, Any]]
 Gathering = Callable[[sqlite3.Connection, list[Any]], Mapping[Any, Any]]
 
 KINDS: Final[Mapping[str, str]] = {
@@ -43,17 +40,6 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The table that shows manifests of a kind."""
 
-KEYS: Final[Mapping[str, str]] = {
-    "rankings": "comparison_key",
-    "hardware": "slug",
-    "sources": "slug",
-    "runners": "runner",
-    "reruns": "rerun",
-    "attestations": "attestation",
-    "issues": "issue",
-}
-"""What documents of a table are found by, where that is not a digest."""
-
 
 class Snapshot:
     """The index as of one position. Made for one operation: what was read once is not read again.
@@ -66,7 +52,7 @@ class Snapshot:
         self,
         views: Views,
         standings: Standings,
-        fragments: Fragments,
+        recall: Recall,
         save: Save,
         log_id: str,
         base_url: str,
@@ -81,24 +67,23 @@ class Snapshot:
         self.base_url = base_url
         self.pinned = pinned
         self.pinned_at = pinned_at
-        self._views = views
-        self._standings = standings
-        self._fragments = fragments
-        # Taken before anything is read: views that are made anew meanwhile show no more than these, only less.
-        self._generation = views.generation
-        self._given_up = given_up
+        self._reading = Reading(views, recall, save.position, given_up)
+        self._ranked = Ranked(self._reading, standings)
         self._loaders: dict[str, Gathered] = {}
-        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
-        return await self._views.read(query, self._given_up)
+        return await self._reading.views.read(query, self._reading.given_up)
 
     def root_hash(self) -> bytes:
         """The root of the tree over the log up to this position."""
-        if self._root is None:
-            self._root = self._views.peek(lambda db: tree.root(db, self.position))
-        return self._root
+        reading = self._reading
+        place = (reading.generation, self.position, "root")
+        root: bytes | None = reading.recall.get(place)
+        if root is None:
+            root = reading.views.peek(lambda db: tree.root(db, self.position))
+            reading.recall.keep(reading.generation, place, root, ROW_BYTES)
+        return root
 
     async def gathered(self, name: str, query: Gathering, key: Any) -> Any:
         """What a query of any length answers for a key: asked once for all keys that are wanted under its name."""
@@ -127,16 +112,16 @@ class Snapshot:
 
     async def document(self, table: str, key: str) -> Doc | None:
         """The document of that key (``KEYS``, else a digest) in a table of documents, or None where there is none."""
-        doc: Doc | None = await self._loader(table, self._documents_of(table)).load(key)
+        doc: Doc | None = await self._documents_of(table).load(key)
         return doc
 
     async def documents(self, table: str, keys: Sequence[str | None]) -> Sequence[Doc | None]:
         """Several documents at once, in order; None where there is no key or no document."""
-        return await self._loader(table, self._documents_of(table)).load_many(keys)
+        return await self._documents_of(table).load_many(keys)
 
     async def documents_now(self, table: str, keys: Sequence[str | None]) -> Sequence[Doc | None]:
         """The same without waiting for what others ask for: for who asks for all that is wanted at once."""
-        return await self._loader(table, self._documents_of(table)).load_now(keys)
+        return await self._documents_of(table).load_now(keys)
 
     async def source(self, slug: str) -> Doc:
         """The source of that slug, registered or not."""
@@ -232,38 +217,28 @@ class Snapshot:
 
     def stored(self, table: str, key: Any, row: Text) -> Doc:
         """A document of the views, read in this snapshot from the row that is found by ``key``."""
-        version = (self._generation, table, key, row.since)
-        return Stored(row.text, self, self.position if self.pinned else None, version, self._fragments)
+        reading = self._reading
+        version = (reading.generation, table, key, row.since)
+        return Stored(row.text, self, self.position if self.pinned else None, version, reading.recall)
 
     def _loader(self, name: str, query: Query, on_loop: int = ON_LOOP) -> Gathered:
         loader = self._loaders.get(name)
         if loader is None:
-
-            async def find(keys: list[str]) -> Mapping[str, Any]:
-                if len(keys) <= on_loop:
-                    return self._views.peek(lambda db: query(db, keys))
-                found: Mapping[str, Any] = await self.read(lambda db: query(db, keys))
-                return found
-
-            loader = self._loaders[name] = Gathered(find)
+            loader = self._loaders[name] = Gathered(lambda keys: self._reading.look_up(query, keys, on_loop))
         return loader
 
     def _standing_of(self) -> Gathered:
         loader = self._loaders.get("standings")
         if loader is None:
-
-            async def find(keys: list[str]) -> Mapping[str, Any]:
-                return await self._standings.of(keys, self.position, self._given_up)
-
-            loader = self._loaders["standings"] = Gathered(find)
+            loader = self._loaders["standings"] = Gathered(self._ranked.find, self._ranked.recall)
         return loader
 
-    def _documents_of(self, table: str) -> Query:
-        def query(db: sqlite3.Connection, keys: list[str]) -> Mapping[str, Doc]:
-            found = document_texts(db, table, KEYS.get(table, "digest"), keys, self.position)
-            return {name: self.stored(table, name, row) for name, row in found.items()}
-
-        return query
+    def _documents_of(self, table: str) -> Gathered:
+        loader = self._loaders.get(table)
+        if loader is None:
+            documents = Documents(self._reading, table, self.stored)
+            loader = self._loaders[table] = Gathered(documents.find, documents.recall)
+        return loader
 
     def _aliases(self, db: sqlite3.Connection, targets: list[str]) -> Mapping[str, list[str]]:
         return identities.aliases_of(db, targets, self.position)

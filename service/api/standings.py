@@ -1,7 +1,7 @@
 """Ranked groups, kept: a group is ranked once per change, whoever asks and however often."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from projections import rankings
@@ -28,21 +28,25 @@ class Standings:
         self._kept: OrderedDict[_Key, Standing] = OrderedDict()
         self._runs = 0
 
-    async def of(self, keys: Iterable[str], position: int, given_up: Callable[[], bool] = never) -> dict[str, Standing]:
-        """The standings of these groups as of a position; at most one statement finds what changed, one ranks it."""
-        groups = self._views.peek(lambda db: rankings.groups(db, keys, position))
-        missing = [group for group in groups.values() if self._key(group) not in self._kept]
-        found = {key: self._recalled(group) for key, group in groups.items() if self._key(group) in self._kept}
-        if missing:
+    async def of(
+        self, groups: Mapping[str, Group], position: int, given_up: Callable[[], bool] = never
+    ) -> dict[str, Standing]:
+        """The standings of groups as of a position; at most one statement ranks all that have changed."""
+        known = {key: self.recall(group) for key, group in groups.items()}
+        found = {key: standing for key, standing in known.items() if standing}
+        if missing := [groups[key] for key, standing in known.items() if standing is None]:
             ranked = await self._views.read(lambda db: rankings.rank(db, missing, position), given_up)
             for standing in ranked.values():
                 self._keep(standing)
             found |= ranked
         return found
 
-    def _recalled(self, group: Group) -> Standing:
-        self._kept.move_to_end(self._key(group))
-        return self._kept[self._key(group)]
+    def recall(self, group: Group) -> Standing | None:
+        """The standing of a group, where it is kept."""
+        key = self._key(group)
+        if standing := self._kept.get(key):
+            self._kept.move_to_end(key)
+        return standing
 
     def _keep(self, standing: Standing) -> None:
         key = self._key(standing.group)

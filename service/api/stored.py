@@ -1,15 +1,32 @@
 """Documents as their rows hold them: decoded only as far as somebody looks."""
 
 from collections.abc import Iterable
-from typing import Any, TypedDict
+from typing import Any, Final, NamedTuple, TypeAlias, TypedDict
 
 import msgspec
 
 from domain.identity import pinned_id
 from projections.model import Doc
-from service.api.fragments import Fragment, Fragments, Version
+from service.api.recall import Recall
 
 Decoder = msgspec.json.Decoder[Any]
+
+ENTRY_BYTES: Final = 500
+"""What an entry takes beside its fragment, roughly."""
+
+IN_MEMORY: Final = 4
+"""How many times its JSON a fragment takes in memory, roughly."""
+
+Version: TypeAlias = tuple[int, str, Any, int]
+"""One version of one document: the generation of the views, the table, the key of the row, and since when it holds."""
+
+
+class Fragment(NamedTuple):
+    """What a selection shows of a document but for fields with code of their own, and what that code reads of it."""
+
+    part: Doc
+    read: Doc
+
 
 _WHOLE: Decoder = msgspec.json.Decoder(dict[str, Any])
 
@@ -28,19 +45,17 @@ class Stored(dict[str, Any]):
     Most queries show a tenth of a document, and decoding the rest takes longer than everything else about it:
     :meth:`read` decodes what one decoder knows of. ``pinned_to`` is the position that the id is to name, if any.
     Iterating shows what has been decoded; ask for a field, or for :meth:`whole`, first. What a
-    selection shows of this ``version`` is found in ``fragments``, and kept there.
+    selection shows of this ``version`` is recalled, once it is known.
     """
 
-    __slots__ = ("_fragments", "_pinned_to", "_read_by", "_text", "_version")
+    __slots__ = ("_pinned_to", "_read_by", "_recall", "_text", "_version")
 
-    def __init__(
-        self, text: bytes, snapshot: Any, pinned_to: int | None, version: Version, fragments: Fragments
-    ) -> None:
+    def __init__(self, text: bytes, snapshot: Any, pinned_to: int | None, version: Version, recall: Recall) -> None:
         self["@"] = snapshot
         self._text = text
         self._pinned_to = pinned_to
         self._version = version
-        self._fragments = fragments
+        self._recall = recall
         self._read_by: Decoder | None = None
 
     def __missing__(self, name: str) -> Any:
@@ -72,12 +87,15 @@ class Stored(dict[str, Any]):
         """What is known of a selection of this document. A pinned one shows an id of its own."""
         if self._pinned_to is not None:
             return None
-        return self._fragments.get(selection, self._version)
+        fragment: Fragment | None = self._recall.get((selection, self._version))
+        return fragment
 
     def keep(self, selection: object, part: Doc, names: Iterable[str]) -> None:
         """Keep what a selection shows of this document, and the fields of these names, which others read of it."""
-        if self._pinned_to is None:
+        if self._pinned_to is None and self._recall:
             read = {name: self[name] for name in names if name in self}
             # A document inside would be marked with the snapshot of whoever reads it.
             if not any(isinstance(value, dict | list) for value in read.values()):
-                self._fragments.keep(selection, self._version, Fragment(part, read))
+                fragment = Fragment(part, read)
+                size = ENTRY_BYTES + IN_MEMORY * len(msgspec.json.encode(fragment))
+                self._recall.keep(self._version[0], (selection, self._version), fragment, size)

@@ -60,6 +60,7 @@ class GraphQLEndpoint:
     * ``max_body(connection)`` gives the most bytes that the request may send, before any are read.
     * ``admit(connection, operation)`` may refuse an operation, with an error of ours, once it is known which it is.
     * ``give_up(context)`` is told when time has run out, so that what still works for the operation can end.
+    * ``end(context)`` is told when an operation is over and answered.
     * ``execute`` may take the place of the schema's own execution.
     * ``answered(request, operation, context)`` is told of an operation that had no errors.
     * ``page`` answers a browser that opens the path.
@@ -78,6 +79,7 @@ class GraphQLEndpoint:
         max_body: Callable[[HTTPConnection], int] | None = None,
         admit: Callable[[HTTPConnection, OperationDefinitionNode], None] | None = None,
         give_up: Callable[[Any], None] | None = None,
+        end: Callable[[Any], None] | None = None,
         execute: Execute | None = None,
         answered: Answered | None = None,
         page: ASGIApp | None = None,
@@ -96,6 +98,7 @@ class GraphQLEndpoint:
         self.max_body = max_body or (lambda _request: self.limits.body)
         self.admit = admit or (lambda _request, _operation: None)
         self.give_up = give_up or (lambda _context: None)
+        self.end = end or (lambda _context: None)
         self.execute = execute or self._execute
         self.answered = answered or (lambda *_: None)
         self.page = page
@@ -180,6 +183,7 @@ class GraphQLEndpoint:
         extensions = await _settled(self.extensions_of(context, cost))
         if not result.errors:
             self.answered(connection, operation, context)
+        self.end(context)
         return answer_of(result, {**extensions, "cost": cost})
 
     async def read(self, request: Request) -> Parameters:

@@ -1,4 +1,4 @@
-"""Parts of answers are kept by the version of the document that they show: no reader can tell."""
+"""Rows are kept as of a position, parts of answers by the version of the document that they show: no reader can tell."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 from domain.commands import EraseEvent
 from domain.principals import LOCAL
 from service.api.execute import Api, extensions_of
-from service.api.fragments import Fragment, Fragments
+from service.api.recall import Recall
 from service.api.schema import DOCUMENTS, schema
 from service.api.stored import Stored
 from service.app import Index
@@ -66,20 +66,20 @@ async def test_what_was_erased_does_not_even_lie_in_memory(index: Index) -> None
     api = Api(index)
     written = await index.ledger.handle([ingest(1000, by="n0")], LOCAL)
     await answer(api, TITLES)
-    assert api.fragments.bytes > 0
+    assert api.recall.bytes > 0
 
     event = index.log.at(written.position)
     assert event
     await index.ledger.handle(
         [EraseEvent(position=written.position, stream=event.stream, legal_basis="Art. 17")], LOCAL
     )
-    assert b'"nodes":[]' in await answer(api, TITLES)
-    assert api.fragments.bytes == 0
+    fresh = Api(index)
+    assert b'"nodes":[]' in await answer(fresh, TITLES) == await answer(api, TITLES)
+    assert api.recall.bytes == fresh.recall.bytes
 
 
 def test_an_operation_that_outlasts_an_erasure_brings_nothing_back() -> None:
-    fragments = Fragments(max_bytes=100_000)
-    read_before = (0, "runs", "sha256:00", 5)
-    fragments.be_of(1)
-    fragments.keep(object(), read_before, Fragment({"title": "what was erased"}, {}))
-    assert fragments.bytes == 0
+    recall = Recall(max_bytes=100_000)
+    recall.be_of(1)
+    recall.keep(0, (0, "runs", "sha256:00", 5), {"title": "what was erased"}, 500)
+    assert recall.bytes == 0
