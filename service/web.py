@@ -29,7 +29,7 @@ from service.errors_out import refused
 from service.http import record_feed as feeds
 from service.http import tlog
 from service.http.admission import Admission, Gate, visit_of
-from service.http.boundary import RequestBoundary
+from service.http.boundary import RequestBoundary, request_ids
 from service.http.cors import cors_middleware
 from service.http.graphql_http import GraphQLEndpoint
 from service.http.ingest import handle_ingest
@@ -88,8 +88,8 @@ class Web:
         self.sockets = Sockets(operations, self.gate, index.keys)
         self.streams = Streams(operations, self.gate, index.keys)
 
-    def cached(self, app: ASGIApp) -> ASGIApp:
-        """The application, behind a cache of whole answers if there is to be one."""
+    def cached(self, app: ASGIApp, make_id: NewId) -> ASGIApp:
+        """The application, behind a cache of whole answers if there is to be one; ``make_id`` makes ids of requests."""
         index = self._index
         if not (max_bytes := index.settings.response_cache_bytes):
             return app
@@ -104,7 +104,7 @@ class Web:
             gate=self.gate,
             moment=moment,
             now=lambda: timestamp(index.now()),
-            make_id=index.new_id,
+            make_id=make_id,
         )
 
     async def ingest(self, request: Request) -> Response:
@@ -201,12 +201,14 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             remedy="leave KERNELINDEX_HOST at 127.0.0.1, or use `kernelindex serve` and keys",
         )
 
+    make_id = request_ids(new_id)
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with open_index(settings, now=now, new_id=new_id) as index:
             app.state.web = Web(index, demo=demo)
             app.state.gate = app.state.web.gate
-            app.state.cached = app.state.web.cached(partial(Starlette.__call__, app))
+            app.state.cached = app.state.web.cached(partial(Starlette.__call__, app), make_id)
             yield
 
     return _Application(
@@ -228,7 +230,7 @@ def create_app(settings: Settings, *, now: Clock = utc_now, new_id: NewId = rand
             Route("/readyz", _handler("ready")),
         ],
         middleware=[
-            Middleware(RequestBoundary, make_id=new_id, answer=error_answer),
+            Middleware(RequestBoundary, make_id=make_id, answer=error_answer),
             cors_middleware(),
             Middleware(Admission, exempt=OPEN_PATHS, answer=error_answer),
         ],

@@ -114,12 +114,14 @@ class Context:
     def start_over(self) -> None:
         """The operation is executed again, as if for the first time: of the same snapshot."""
         self.styled = 0
-        self.snapshot.forget()
-        self._earlier.clear()
+        self._recall = Recall(0)
+        self.end()
 
     def end(self) -> None:
-        """Let go of all that was read. Documents and the snapshot that holds them refer to each other, so that otherwise
-        only a search for garbage would free them."""
+        """Let go of all that was read.
+
+        Documents and the snapshot that holds them refer to each other: only a search for garbage would free them.
+        """
         self.snapshot.forget()
         self._earlier.clear()
 

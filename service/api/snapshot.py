@@ -205,8 +205,9 @@ class Snapshot:
         return erasure
 
     def forget(self) -> None:
-        """Read anew what is asked for again."""
+        """Read anew what is asked for again, whoever may have found it before."""
         self._loaders.clear()
+        self._reading.recall = Recall(0)
 
     def adopt(self, doc: Doc) -> Doc:
         """Mark a document, fresh from the views, as read in this snapshot."""

@@ -13,6 +13,7 @@ from service.app import open_index
 from service.http.protocol import BoundedProtocol
 from service.http.socket_protocol import BoundedWebSocket
 from service.logs import configure_logs
+from service.memory import search_garbage_less
 from service.settings import Settings
 from service.web import WRITER_BODY, create_app
 
@@ -72,6 +73,7 @@ def run(app: Starlette, listener: socket.socket, greeting: str, trusted_proxies:
     Only ``trusted_proxies`` may say for whom they ask: uvicorn by itself believes any process of this machine.
     """
     configure_logs()
+    search_garbage_less()
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,

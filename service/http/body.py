@@ -6,10 +6,12 @@ from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final, NoReturn
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive
 
 from domain.errors import ErrorCode
 from service.errors_out import Refused, refused
+from service.http.arriving import arrived, is_whole
 
 BODY_TIMEOUT_S: Final = 120.0  # 5 MiB by a poor line
 INTEGER_DIGITS: Final = 309  # of the largest double; more can be no number of GraphQL's
@@ -33,13 +35,14 @@ async def read_body(request: Request, limit: int, seconds: float = BODY_TIMEOUT_
         raise refused(ErrorCode.BAD_REQUEST, "Content-Length is not a number")
     if len(declared.lstrip("0")) > len(str(limit)) or int(declared) > limit:
         raise _too_large(limit)
-    body = bytearray()
+    first = arrived(request.receive)
+    if first and is_whole(first):
+        body: bytes = first.get("body", b"")
+        _require_within(limit, body)
+        return body
     try:
         async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > limit:
-                    raise _too_large(limit)
+            return await _all_of(request.receive, first, limit)
     except TimeoutError:
         raise refused(
             ErrorCode.BAD_REQUEST,
@@ -48,7 +51,23 @@ async def read_body(request: Request, limit: int, seconds: float = BODY_TIMEOUT_
             status=HTTPStatus.REQUEST_TIMEOUT,
             headers={"Connection": "close"},
         ) from None
-    return bytes(body)
+
+
+async def _all_of(receive: Receive, first: Message | None, limit: int) -> bytes:
+    body = bytearray()
+    message = first or await receive()
+    while message["type"] == "http.request":
+        body += message.get("body", b"")
+        _require_within(limit, body)
+        if is_whole(message):
+            return bytes(body)
+        message = await receive()
+    raise ClientDisconnect
+
+
+def _require_within(limit: int, body: bytes | bytearray) -> None:
+    if len(body) > limit:
+        raise _too_large(limit)
 
 
 def _too_large(limit: int) -> BodyTooLarge:

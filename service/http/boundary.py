@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
+from itertools import count
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -18,6 +20,13 @@ SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 def request_id_of(came: str, make_id: Callable[[], str]) -> str:
     """The id of a request: the one that came in, if it is harmless to print, else a new one."""
     return came if SAFE_ID.match(came) else make_id()
+
+
+def request_ids(new_id: Callable[[], str]) -> Callable[[], str]:
+    """Makes ids of requests: one that is new, and a number. A new one for each would take a call of the system."""
+    numbers = count(1)
+    first = cache(new_id)
+    return lambda: f"{first()}-{next(numbers):x}"
 
 
 class RequestBoundary:

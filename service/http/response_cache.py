@@ -10,7 +10,7 @@ counted as any other, before its body is read.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import KernelIndexError
 from service.http.admission import VISIT, Gate, Visit, peer_of
+from service.http.arriving import arrived, is_whole
 from service.http.boundary import request_id_of
 from service.kept import Kept
 from service.rates import rate_headers
@@ -197,20 +198,26 @@ def _etag(moment: Moment, key: Key) -> bytes:
 
 
 async def _body(receive: Receive) -> tuple[bytes | None, Receive]:
-    """The body, where all of it has come already, and ``receive`` as it was before that."""
+    """The body, where all of it comes soon, and ``receive`` as it was before that."""
     seen: list[Message] = []
-    size, more = 0, True
-    with suppress(TimeoutError):
-        async with asyncio.timeout(WAIT_S):
-            while more and size <= MAX_BODY:
-                seen.append(await receive())
-                more = seen[-1]["type"] == "http.request" and seen[-1].get("more_body", False)
-                size += len(seen[-1].get("body", b""))
-    is_whole = bool(seen) and seen[-1]["type"] == "http.request" and not more and size <= MAX_BODY
-    body = b"".join(message.get("body", b"") for message in seen) if is_whole else None
+    if first := arrived(receive):
+        seen.append(first)
+    if not is_whole(first):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_S):
+                while _goes_on(seen):
+                    seen.append(await receive())
+    body = b"".join(message.get("body", b"") for message in seen)
+    body_if_whole = body if seen and is_whole(seen[-1]) and len(body) <= MAX_BODY else None
     seen.reverse()
 
     async def again() -> Message:
         return seen.pop() if seen else await receive()
 
-    return body, again
+    return body_if_whole, again
+
+
+def _goes_on(seen: Sequence[Message]) -> bool:
+    """Whether there is more of a body that may be looked up."""
+    size = sum(len(message.get("body", b"")) for message in seen)
+    return not seen or (size <= MAX_BODY and seen[-1]["type"] == "http.request" and not is_whole(seen[-1]))
