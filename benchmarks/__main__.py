@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from data import catalog
 from rows import Row, rows_in, table
 
 HERE = Path(__file__).parent
@@ -56,21 +57,14 @@ def measured(script: str, *arguments: str) -> tuple[list[Row], str]:
     return rows_in(output), f"`{script}` {failure}." if failure else ""
 
 
-def catalog() -> Path:
-    """The file to serve: the whole catalog where it lies, else the sample."""
-    if shared := os.environ.get("KERNELINDEX_SHARED"):
-        return next((Path(shared) / "data" / "catalog").glob("*.jsonl.zst"))
-    return HERE.parent / "service" / "sample" / "sample.jsonl.zst"
-
-
-def import_into(folder: str) -> None:
-    """Have the catalog imported into a data folder."""
-    command = [sys.executable, "-c", "from service.cli import main; raise SystemExit(main())", "import", str(catalog())]
+def import_into(folder: str, path: Path) -> None:
+    """Have a file imported into a data folder."""
+    command = [sys.executable, "-c", "from service.cli import main; raise SystemExit(main())", "import", str(path)]
     environment = os.environ | {"KERNELINDEX_DATA_DIR": folder}
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def where() -> str:
+def where(path: Path) -> str:
     """On what it was measured."""
     found = shutil.which("node")
     node = subprocess.run([found, "--version"], check=True, capture_output=True, text=True).stdout if found else "none"
@@ -78,7 +72,7 @@ def where() -> str:
     today = dt.datetime.now(dt.UTC).date()
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     return (
-        f"Measured on {today}: {catalog().name}, Python {platform.python_version()}, Node {node.strip()}, {packages};"
+        f"Measured on {today}: {path.name}, Python {platform.python_version()}, Node {node.strip()}, {packages};"
         f" {os.cpu_count()} cores, load {load} at the end."
     )
 
@@ -86,14 +80,15 @@ def where() -> str:
 def main(scripts: Sequence[str]) -> int:
     """Run and write; 1 where a part failed."""
     rows, failures = list[Row](), list[str]()
-    with TemporaryDirectory() as folder:
-        import_into(folder)
+    with TemporaryDirectory() as folder, TemporaryDirectory() as beside:
+        path = catalog(Path(beside))
+        import_into(folder, path)
         for script in scripts or PARTS:
             given = folder if script in OVER_A_CATALOG else SHORTER.get(script)
             found, failure = measured(script, *([given] if given else []))
             rows += found
             failures += [failure] if failure else []
-    text = "\n\n".join(["# Results of `make bench`", where(), table(rows), *failures])
+    text = "\n\n".join(["# Results of `make bench`", where(path), table(rows), *failures])
     print(text)
     if not scripts:
         (HERE / "RESULTS.md").write_text(f"{text}\n")

@@ -26,23 +26,15 @@ from tempfile import TemporaryDirectory
 import psutil
 import rfc8785
 import zstandard
+from data import catalog
 from rows import Row, tell
 
 from projections.views import Views
-from service import sample
 from service.event_log import EventLog
 from service.follower import Follower
 
 ROUNDS = 3
 POLL_S = 0.02
-
-
-def catalog() -> Path:
-    """The file to import: the whole catalog where it lies, else the sample."""
-    shared = os.environ.get("KERNELINDEX_SHARED")
-    if shared:
-        return next((Path(shared) / "data" / "catalog").glob("*.jsonl.zst"))
-    return Path(sample.__file__).parent / "sample.jsonl.zst"
 
 
 def baseline(path: Path) -> int:
@@ -107,20 +99,25 @@ def timed(work: Callable[[], int]) -> tuple[float, int]:
     return time.perf_counter() - start, answer
 
 
+def measured(path: Path, number: int) -> tuple[float, float, float, float]:
+    """One round: import to plain work, rebuild to import, events a second, and megabytes."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        plain_s, manifests = timed(lambda: baseline(path))
+        import_s, most = timed(lambda: import_into(folder, path))
+        rebuild_s, events = timed(lambda: rebuild(folder))
+    print(
+        f"round {number}: plain {plain_s:.2f} s ({manifests} manifests), import {import_s:.2f} s,"
+        f" rebuild {rebuild_s:.2f} s ({events} events)"
+    )
+    return import_s / plain_s, rebuild_s / import_s, events / rebuild_s, most / 1e6
+
+
 def main() -> None:
     """Measure and print."""
-    path, rounds = catalog(), []
-    for number in range(1, ROUNDS + 1):
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            plain_s, manifests = timed(lambda: baseline(path))
-            import_s, most = timed(lambda: import_into(folder, path))  # noqa: B023 called at once
-            rebuild_s, events = timed(lambda: rebuild(folder))  # noqa: B023 called at once
-        rounds.append((import_s / plain_s, rebuild_s / import_s, events / rebuild_s, most / 1e6))
-        print(
-            f"round {number}: plain {plain_s:.2f} s ({manifests} manifests), import {import_s:.2f} s,"
-            f" rebuild {rebuild_s:.2f} s ({events} events)"
-        )
+    with TemporaryDirectory() as beside:
+        path = catalog(Path(beside))
+        rounds = [measured(path, number) for number in range(1, ROUNDS + 1)]
     ratio, rebuilt, per_s, megabytes = (median(column) for column in zip(*rounds, strict=True))
     print(f"{path.name}, medians of {ROUNDS} rounds:")
     print(f"  import to plain reading, parsing and digesting   {ratio:5.2f}   (target: at most 4)")
