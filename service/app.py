@@ -67,7 +67,7 @@ class Index:
 def open_keys(settings: Settings) -> KeyDatabase:
     """Open the file of the keys, which needs nothing of the log."""
     secret = settings.key_secret
-    return KeyDatabase(settings.data_dir, secret.get_secret_value() if secret else None)
+    return KeyDatabase(settings.data_dir, secret.reveal() if secret else None)
 
 
 @asynccontextmanager
@@ -107,7 +107,7 @@ def _checkpoints(log: EventLog, settings: Settings) -> Checkpoints:
     if settings.checkpoint_verifier:
         return Relay(settings.checkpoint_verifier, origin)
     given = settings.checkpoint_key
-    signer = Signer(settings.data_dir, origin, given.get_secret_value() if given else None)
+    signer = Signer(settings.data_dir, origin, given.reveal() if given else None)
     _ = signer.key
     return signer
 

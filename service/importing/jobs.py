@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
+
 from projections import saves
 from projections.views import path_in
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
@@ -85,7 +87,7 @@ async def _copy(settings: Settings, now: Clock, new_id: NewId) -> AsyncIterator[
             if path_in(settings.data_dir).exists():
                 await asyncio.to_thread(_copy_database, path_in(settings.data_dir), path_in(Path(folder)))
             await asyncio.to_thread(_copy_database, original, Path(folder) / "log.db")
-        scratch = settings.model_copy(update={"data_dir": Path(folder)})
+        scratch = msgspec.structs.replace(settings, data_dir=Path(folder))
         async with open_index(scratch, now=now, new_id=new_id, follow=False, level=False) as index:
             yield index
 

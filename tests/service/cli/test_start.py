@@ -20,7 +20,5 @@ def test_the_command_line_alone_does_not_load(module: str) -> None:
 
 
 def test_serving_builds_no_model_of_manifests_before_one_comes() -> None:
-    program = (
-        "import service.cli.serving; from domain.manifests.kinds import model_of; print(model_of.cache_info().currsize)"
-    )
+    program = "import service.cli.serving; from domain.manifests.models import model_of; print(model_of.cache_info().currsize)"
     assert seen(program) == "0\n"
