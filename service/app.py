@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-import structlog
-
 from domain.commands import OpenLog
 from domain.events import DamagedEvent
 from domain.policies import ADOPTED_FIRST
@@ -28,13 +26,14 @@ from service.follower import Follower
 from service.keys import DailyLimits, KeyStore
 from service.keys.database import KeyDatabase
 from service.ledger import Ledger
+from service.logs import Log
 from service.rates import Rates
 from service.settings import Settings
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
-_logger = structlog.get_logger()
+_logger = Log("app")
 
 
 def utc_now() -> datetime:

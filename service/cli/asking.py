@@ -9,8 +9,9 @@ from domain.json_text import read_json
 from service.api.execute import execute
 from service.api.schema import schema as graphql_schema
 from service.app import open_index
-from service.cli.output import print_json, quiet_logs
+from service.cli.output import print_json
 from service.data_folder import require_log
+from service.logs import quiet_logs
 from service.settings import Settings
 
 

@@ -8,7 +8,6 @@ import httpx
 import pytest
 from rich.pretty import pretty_repr
 from starlette.datastructures import Headers
-from structlog.testing import capture_logs
 
 from domain.errors import InvalidInput
 from domain.principals import Scope
@@ -17,6 +16,7 @@ from service.settings import Settings
 from service.web import create_app
 from tests.examples import bundle
 from tests.service.api.asking import texts_of, tree_of
+from tests.service.logged import logged as logged_lines
 from tests.service.site import Site, asked, error, site
 
 VIEWER = "{ viewer { principal } }"
@@ -134,7 +134,7 @@ async def test_no_log_line_and_no_answer_holds_a_secret(
     attempts = [header, {"Authorization": header["Authorization"][:-1]}, {"Authorization": f"Basic {secret}"}]
     told = []
     caplog.set_level(0)
-    with capture_logs() as lines:
+    with logged_lines() as lines:
         for _ in range(2):
             for attempt in attempts:
                 told += [
