@@ -7,8 +7,10 @@ import pytest
 
 from domain.commands import COMMANDS
 from domain.facts import EVENTS
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.settings import Settings
+
+schema = built_schema()
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
