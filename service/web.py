@@ -84,7 +84,7 @@ class Web:
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
-        operations = Operations(self.graphql, Hub(index, schema, self._api.context))
+        operations = Operations(self.graphql, Hub(index, schema, self._api))
         self.sockets = Sockets(operations, self.gate, index.keys)
         self.streams = Streams(operations, self.gate, index.keys)
 
