@@ -36,6 +36,7 @@ from service.http.ingest import handle_ingest
 from service.http.operating import Operations
 from service.http.records import show_run
 from service.http.response_cache import KEEP, Answers, Moment, ResponseCache
+from service.http.sameness import same_as
 from service.http.sockets import Sockets
 from service.http.streams import Streams
 from service.pages import static
@@ -102,6 +103,7 @@ class Web:
             Answers(max_bytes),
             path=GRAPHQL,
             gate=self.gate,
+            same=partial(same_as, DOCUMENTS),
             moment=moment,
             now=lambda: timestamp(index.now()),
             make_id=make_id,
