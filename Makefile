@@ -13,6 +13,7 @@ setup: .venv/.done  ## make .venv with everything the project needs
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	test -x $(UV) || .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"
 	$(UV) sync --quiet --frozen --inexact --compile-bytecode --group dev
+	.venv/bin/python -m compileall -q domain projections service
 	touch $@
 
 demo: setup  ## import the seed records and the sample, serve them on 127.0.0.1

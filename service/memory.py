@@ -10,7 +10,12 @@ MIDDLE: Final = 20
 OLD: Final = 50
 
 
+def search_garbage_rarely() -> None:
+    """Search for cycles less often. To be called before a program is loaded: a sixth of that was for searches."""
+    gc.set_threshold(YOUNG, MIDDLE, OLD)
+
+
 def search_garbage_less() -> None:
     """Search for cycles less often, and never among what is loaded by now. To be called once a program is loaded."""
     gc.freeze()
-    gc.set_threshold(YOUNG, MIDDLE, OLD)
+    search_garbage_rarely()

@@ -2,15 +2,23 @@
 
 import os
 import sys
-from importlib.metadata import version
 
 from cyclopts import App, Parameter
+
+from service.memory import search_garbage_rarely
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 takes long to load, and is for --version alone
+
+    return version("kernelindex")
+
 
 app = App(
     name="kernelindex",
     help="A public, citable index of GPU-kernel benchmark runs.\n\nThe data is in the folder KERNELINDEX_DATA_DIR, by"
     " default ./kernelindex-data.",
-    version=lambda: version("kernelindex"),
+    version=_version,
     help_format="plaintext",
     default_parameter=Parameter(negative=""),
 )
@@ -46,6 +54,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command that the arguments name. Exit status: 0 fine, 1 something was refused or failed, 2 misused."""
+    search_garbage_rarely()
     try:
         sys.exit(app(sys.argv[1:], result_action="return_value"))
     except KeyboardInterrupt:

@@ -2,67 +2,19 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
-from jinja2.runtime import Context
 from markupsafe import Markup
 
-from domain.identity import hex_of, is_digest
-from service.pages import wording
-from service.pages.asking import text_of
-from service.pages.static import url_of
-
-FOLDER: Final = Path(__file__).parent / "templates"
-
-NAVIGATION: Final = (
-    ("/", "Runs"),
-    ("/operations", "Operations"),
-    ("/search", "Search"),
-    ("/compare", "Compare"),
-    ("/cited", "Check a citation"),
-    ("/audit", "Log"),
-    ("/graphql", "API"),
-)
-"""Where each page leads, and what it is called. Another entry is another line."""
+from domain.identity import hex_of
 
 
 def render(template: str, values: Mapping[str, Any]) -> bytes:
     """The page, in UTF-8. A name that the template uses and nobody gave is an error."""
-    return _environment().get_template(template).render(values).encode()
+    from service.pages.environment import environment  # noqa: PLC0415 no query needs templates, which take long to load
 
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    environment.globals |= {"asset": url_of, "document": text_of, "navigation": NAVIGATION, "wording": wording}
-    environment.tests["digest"] = is_digest
-    environment.filters |= {
-        "day": day,
-        "minute": minute,
-        "words": words,
-        "hex": hex_of,
-        "short": shortened,
-        "at": at,
-        "kept": kept,
-        **{path_of.__name__: _keeping(path_of) for path_of in PATHS},
-        "grouped": grouped,
-        "web_address": web_address,
-        "anchor": anchor,
-        "breakable": breakable,
-        "json_block": json_block,
-    }
-    return environment
+    return environment().get_template(template).render(values).encode()
 
 
 def day(instant: str) -> str:
@@ -137,21 +89,6 @@ def at(address: str, position: int) -> str:
     if address.startswith("/runs/"):
         return f"{address}/at/{position}"
     return f"{address}{'&' if '?' in address else '?'}at={position}"
-
-
-@pass_context
-def kept(context: Context, address: str) -> str:
-    """The address as of the moment that the page shows, where that is not the present."""
-    pinned = context.get("pinned")
-    return at(address, pinned["position"]) if pinned else address
-
-
-def _keeping(path_of: Callable[[Any], str]) -> Callable[[Context, Any], str]:
-    @pass_context
-    def path(context: Context, given: Any) -> str:
-        return kept(context, path_of(given))
-
-    return path
 
 
 def grouped(number: int) -> str:
