@@ -5,7 +5,7 @@ UV := .venv/bin/uv
 UV_VERSION := 0.13.9
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: setup demo demo-feed test lint types contracts schema bench clean
+.PHONY: setup demo demo-feed test test-uncached lint types contracts schema bench clean
 
 setup: .venv/.done  ## make .venv with everything the project needs
 
@@ -24,6 +24,9 @@ demo-feed: setup  ## add a made-up run to a running demo every few seconds, for 
 
 test: setup  ## run the whole suite; skipped tests say why
 	.venv/bin/python -m pytest -n auto
+
+test-uncached: setup  ## the same with every cache off: no reader can tell
+	KERNELINDEX_RESPONSE_CACHE_BYTES=0 KERNELINDEX_FRAGMENT_CACHE_BYTES=0 .venv/bin/python -m pytest -n auto
 
 lint: setup
 	.venv/bin/ruff check .

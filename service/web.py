@@ -36,6 +36,7 @@ from service.http.ingest import handle_ingest
 from service.http.operating import Operations
 from service.http.records import show_run
 from service.http.response_cache import KEEP, Answers, Moment, ResponseCache
+from service.http.sameness import same_as
 from service.http.sockets import Sockets
 from service.http.streams import Streams
 from service.pages import static
@@ -85,7 +86,7 @@ class Web:
             page=graphiql,
             seconds=index.settings.query_timeout_s,
         )
-        operations = Operations(self.graphql, Hub(index, schema, self._api.context))
+        operations = Operations(self.graphql, Hub(index, schema, self._api))
         self.sockets = Sockets(operations, self.gate, index.keys)
         self.streams = Streams(operations, self.gate, index.keys)
 
@@ -103,6 +104,7 @@ class Web:
             Answers(max_bytes),
             path=GRAPHQL,
             gate=self.gate,
+            same=partial(same_as, DOCUMENTS),
             moment=moment,
             now=lambda: timestamp(index.now()),
             make_id=make_id,

@@ -28,7 +28,9 @@ class Api:
         self._standings = Standings(index.views)
         self.recall = Recall(index.settings.fragment_cache_bytes)
         self._log_id = index.views.peek(saves.log_id)
-        self.execute = Projecting(built_schema()).execute
+        projecting = Projecting(built_schema())
+        self.execute = projecting.execute
+        self.data_of = projecting.data_of
 
     def context(self, caller: Caller) -> Context:
         """The context of one operation."""

@@ -7,6 +7,7 @@ from strawberry import Schema
 from strawberry.execution.is_awaitable import optimized_is_awaitable
 from strawberry.types.execution import ExecutionResult
 
+from projections.model import Doc
 from service.api.context import Context
 from service.api.projecting import Compiled, compiled
 from service.http.documents import Prepared
@@ -33,7 +34,7 @@ class Projecting:
         # Its limits have been looked up, for which it matters who asks.
         context.momentary = False
         if operation.operation is OperationType.QUERY:
-            data = await self._projected(prepared, operation, variables, context)
+            data = await self.data_of(prepared, operation, variables, context)
         if data is not None:
             return ExecutionResult(data=data, errors=None)
         context.start_over()
@@ -44,10 +45,15 @@ class Projecting:
             operation_name=_name(operation),
         )
 
-    async def _projected(
-        self, prepared: Prepared, operation: OperationDefinitionNode, variables: dict[str, Any], context: Context
-    ) -> dict[str, Any] | None:
-        """The data of a query that nothing is wrong with; None leaves it to graphql-core."""
+    async def data_of(
+        self,
+        prepared: Prepared,
+        operation: OperationDefinitionNode,
+        variables: dict[str, Any],
+        context: Context,
+        message: Doc | None = None,
+    ) -> Doc | None:
+        """The data of a query or a message with which nothing is wrong; None leaves it to graphql-core."""
         definitions = operation.variable_definitions or ()
         values = get_variable_values(self._core, definitions, variables, max_errors=1)
         if not isinstance(values, VariableValues):
@@ -56,9 +62,9 @@ class Projecting:
         if query is None:
             return None
         try:
-            return await query.run(values, context)
+            return await query.run(values, context, message)
         except Exception as error:  # noqa: BLE001 - whatever it is, graphql-core will meet it again and tell of it
-            log.debug("query left to graphql-core", error=repr(error))
+            log.debug("operation left to graphql-core", error=repr(error))
             return None
 
     def _compiled(

@@ -37,7 +37,7 @@ from graphql.pyutils import Path, gather_with_cancel
 from projections.model import Doc
 from service.api.completing import Complete, Fault, leaf, listed, required, shown_as_it_is
 from service.api.stored import Stored, decoder_of
-from service.api.types.base import NEEDS, TOGETHER, Together, name_in_document
+from service.api.types.base import NEEDS, TOGETHER, Together, Told, name_in_document
 
 Wave: TypeAlias = defaultdict["Site", list[tuple[Any, Doc]]]
 """The sites that documents have reached, each with these and the parts of the response that wait for it."""
@@ -101,19 +101,19 @@ class Projection(NamedTuple):
 
 
 class Compiled:
-    """A query that was compiled. ``executor`` is of no execution: each has a copy of its own."""
+    """A query that was compiled, or what a subscription tells. ``executor`` is of none: each execution has a copy."""
 
     def __init__(self, projection: Projection, executor: Executor[Any]) -> None:
         self._projection = projection
         self._executor = executor
 
-    async def run(self, variable_values: VariableValues, context: object) -> Doc:
-        """The data of the query. Raises whatever went wrong: it is for graphql-core to tell."""
+    async def run(self, variable_values: VariableValues, context: object, root: Doc | None) -> Doc:
+        """The data, of a message where the root is one. Raises whatever went wrong: it is for graphql-core to tell."""
         executor = copy(self._executor)
         executor.variable_values = variable_values
         executor.context_value = context
         data = self._projection.template.copy()
-        wave: Wave = defaultdict(list, {site: [(executor.root_value, data)] for site in self._projection.sites})
+        wave: Wave = defaultdict(list, {site: [(root, data)] for site in self._projection.sites})
         while wave:
             reached, wave = wave, defaultdict(list)
             for site, waiting in reached.items():
@@ -168,7 +168,7 @@ class Selection:
 
 
 def compiled(executor: Executor[Any], deciding: Collection[str]) -> Compiled | None:
-    """A query, compiled; None where there is more to it than documents, such as introspection.
+    """An operation, compiled; None where there is more to it than documents, such as introspection.
 
     It holds for all executions of that operation with the same values of the variables that are ``deciding``: those in
     ``@skip`` and ``@include``.
@@ -179,7 +179,7 @@ def compiled(executor: Executor[Any], deciding: Collection[str]) -> Compiled | N
     executor.variable_values = VariableValues(
         *({name: value for name, value in part.items() if name in deciding} for part in executor.variable_values)
     )
-    root = cast("GraphQLObjectType", executor.schema.query_type)
+    root = cast("GraphQLObjectType", executor.schema.get_root_type(executor.operation.operation))
     fields = collect_fields(executor.schema, executor.fragments, executor.variable_values, root, executor.operation)
     if any(details[0].node.name.value in ("__schema", "__type") for details in fields.grouped_field_set.values()):
         return None
@@ -251,6 +251,9 @@ def _abstract(
     executor: Executor[Any], type_: GraphQLInterfaceType | GraphQLUnionType, details: FieldDetailsList
 ) -> Complete:
     resolve_type: Callable[[Any, Any, Any], Any] = type_.resolve_type or executor.type_resolver
+    if isinstance(type_, GraphQLUnionType):
+        # Strawberry asks each type of a union whether a document is its own; all of ours go by what that says itself.
+        resolve_type = Told.resolve_type
     known: dict[str, Complete] = {}
 
     def complete(document: Any, wave: Wave) -> Any:

@@ -7,6 +7,7 @@ known is neither parsed nor validated again.
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from graphql import (
@@ -19,6 +20,7 @@ from graphql import (
     VariableNode,
     Visitor,
     parse,
+    print_ast,
     specified_rules,
     validate,
     visit,
@@ -63,7 +65,7 @@ class Prepared:
     def __init__(self, text: str, document: DocumentNode, schema: GraphQLSchema, limits: Limits) -> None:
         self.text = text
         self.document = document
-        self.weight = len(text) + TOKEN_BYTES * _count_tokens(document)
+        self.weight = 2 * len(text) + TOKEN_BYTES * _count_tokens(document)
         self._schema = schema
         self._limits = limits
         self._operations = {
@@ -75,6 +77,11 @@ class Prepared:
         self.projections: dict[tuple[Any, ...], Any] = {}
         self._lengths: dict[str | None, tuple[str, ...]] = {}
         self._costs: dict[tuple[Any, ...], int] = {}
+
+    @cached_property
+    def laid_out(self) -> str:
+        """The text of the document in one layout, without comments."""
+        return print_ast(self.document)
 
     def operation(self, name: str | None) -> OperationDefinitionNode:
         """The operation of that name, or the only one: which was meant is never guessed. Raises ``Refused``."""
@@ -158,6 +165,10 @@ class Documents:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def known(self, text: str) -> Prepared | None:
+        """The document of a text, if it is prepared."""
+        return self._kept.get(text)
 
     def prepare(self, schema: Schema, text: str) -> Prepared:
         """The document of a text. Raises :class:`DocumentRejected`; what is rejected is not kept."""

@@ -7,10 +7,13 @@ answer is given with the time at which it is given.
 
 Only what :data:`KEEP` in the scope marks is kept, and only of requests without a key. Each request is admitted and
 counted as any other, before its body is read.
+
+Requests that ask the same in other words (``service/http/sameness.py``) share an answer. What a request asks is kept
+as well, by its very bytes: it stays the same as the log goes on.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from http import HTTPStatus
@@ -41,7 +44,9 @@ OF_THE_REQUEST: Final = frozenset({b"x-request-id", b"ratelimit", b"ratelimit-po
 OF_A_BODY: Final = frozenset({b"content-length", b"content-type"})
 BYPASSED_BY: Final = frozenset({b"authorization", b"x-kernelindex-min-position", b"content-encoding"})
 
-Key = tuple[Any, ...]
+Key = Hashable
+Same = Callable[[str, Mapping[bytes, bytes], bytes], Key | None]
+"""What a request asks, given its method, its headers and its body or query string; None where that is not known."""
 
 
 class Moment(NamedTuple):
@@ -61,11 +66,19 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """Kept answers of one moment, the ones used last, at most ``max_bytes`` of them with their keys."""
+    """Kept answers of one moment and what requests ask, those used last, at most ``max_bytes`` of them."""
 
     def __init__(self, max_bytes: int) -> None:
         self._moment: Moment | None = None
-        self._kept: Kept[Key, Answer] = Kept(max_bytes)
+        self._kept: Kept[Key, Answer] = Kept(max_bytes - max_bytes // 4)
+        self._asked: Kept[tuple[Any, ...], Key] = Kept(max_bytes // 4)
+
+    def what(self, request: tuple[Any, ...], find_out: Callable[[], Key | None]) -> Key | None:
+        """What a request asks, found out at most once for the same bytes."""
+        asked = self._asked.get(request)
+        if asked is None and (asked := find_out()) is not None:
+            self._asked.keep(request, asked, 2 * _size_of(request))
+        return asked
 
     def get(self, moment: Moment, key: Key) -> Answer | None:
         """The answer to a request, if it is kept and of this moment."""
@@ -75,7 +88,7 @@ class Answers:
     def keep(self, moment: Moment, key: Key, answer: Answer) -> None:
         """Keep an answer of this moment."""
         self._be_at(moment)
-        self._kept.keep(key, answer, _size(key, answer))
+        self._kept.keep(key, answer, ENTRY_BYTES + len(answer.before) + len(answer.after))
 
     def _be_at(self, moment: Moment) -> None:
         if moment != self._moment:
@@ -83,9 +96,8 @@ class Answers:
             self._kept.clear()
 
 
-def _size(key: Key, answer: Answer) -> int:
-    request = sum(len(part) for part in key if isinstance(part, bytes))
-    return ENTRY_BYTES + request + len(answer.before) + len(answer.after)
+def _size_of(request: tuple[Any, ...]) -> int:
+    return ENTRY_BYTES + sum(len(part) for part in request if isinstance(part, bytes))
 
 
 class ResponseCache:
@@ -98,6 +110,7 @@ class ResponseCache:
         *,
         path: str,
         gate: Gate,
+        same: Same,
         moment: Callable[[str], Moment],
         now: Callable[[], str],
         make_id: Callable[[], str],
@@ -106,6 +119,7 @@ class ResponseCache:
         self._answers = answers
         self._path = path
         self._gate = gate
+        self._same = same
         self._moment = moment
         self._now = now
         self._make_id = make_id
@@ -122,18 +136,23 @@ class ResponseCache:
             # It is refused once more inside, where that is told.
             await self._app(scope, receive, send)
             return
-        request: bytes | None = scope["query_string"]
+        sent: bytes | None = scope["query_string"]
         if scope["method"] == "POST":
-            request, receive = await _body(receive)
-        if request is None:
+            sent, receive = await _body(receive)
+        if sent is None:
             await self._app(scope, receive, send)
             return
         # What visitors of a demo may do counts as well: it is the same for all that have, or have no, principal.
         known = visit.caller.principal is not None
-        key = (scope["method"], known, headers.get(b"accept", b""), headers.get(b"content-type", b""), request)
+        ways = (scope["method"], known, headers.get(b"accept", b""), headers.get(b"content-type", b""))
+
+        def key() -> Key | None:
+            what = self._answers.what((*ways, sent), lambda: self._same(scope["method"], headers, sent or b""))
+            return None if what is None else (known, what)
+
         now = self._now()
         moment = self._moment(now)
-        if kept := self._answers.get(moment, key):
+        if (asked := key()) is not None and (kept := self._answers.get(moment, asked)):
             await self._give(kept, visit, headers, now, send)
         else:
             await self._app(scope, receive, self._keeping(scope, moment, key, send))
@@ -164,7 +183,7 @@ class ResponseCache:
         fits = len(length) <= len(str(MAX_BODY)) and length.isdigit() and int(length) <= MAX_BODY
         return headers if fits and len(scope["query_string"]) <= MAX_BODY else None
 
-    def _keeping(self, scope: Scope, moment: Moment, key: Key, send: Send) -> Send:
+    def _keeping(self, scope: Scope, moment: Moment, key_of_it: Callable[[], Key | None], send: Send) -> Send:
         """``send``, which keeps the answer that goes through it where it is marked, and still of the same moment."""
         start: Message = {}
         stated: list[str] = []
@@ -172,7 +191,8 @@ class ResponseCache:
 
         async def keeping(message: Message) -> None:
             nonlocal start
-            if stated and moment == self._moment(self._now()):
+            # Only now is every document known that is answered.
+            if stated and moment == self._moment(self._now()) and (key := key_of_it()) is not None:
                 if message["type"] == "http.response.start":
                     if scope["method"] == "GET":
                         named = [(b"etag", _etag(moment, key)), (b"cache-control", b"no-cache")]

@@ -12,12 +12,9 @@ from graphql import (
     Executor,
     GraphQLError,
     OperationDefinitionNode,
-    VariableNode,
     create_source_event_stream,
     execute_subscription_event,
-    visit,
 )
-from graphql.language import Visitor
 from strawberry import Schema
 
 from domain.errors import ErrorCode, RateLimited
@@ -28,6 +25,7 @@ from projections.model import Doc
 from projections.views import Views
 from service.api import cursors
 from service.api.context import Context
+from service.api.execute import Api
 from service.app import Index
 from service.auth import Caller
 from service.errors_out import execution_errors, foreseen, refused
@@ -35,6 +33,7 @@ from service.http.documents import Prepared
 from service.kept import Kept
 from service.subscriptions.channels import Bounds, Channel, Frame
 from service.subscriptions.feeds import Feed
+from service.subscriptions.questions import Question
 
 KEPT_BYTES: Final = 16 * 1024 * 1024
 ENTRY_BYTES: Final = 1_000
@@ -52,16 +51,14 @@ class NotStarted(Exception):
 
 
 class Hub:
-    """All channels of this process. ``make_context`` gives the context in which a message is executed."""
+    """All channels of this process."""
 
-    def __init__(
-        self, index: Index, schema: Schema, make_context: Callable[[Caller], Context], bounds: Bounds | None = None
-    ) -> None:
+    def __init__(self, index: Index, schema: Schema, api: Api, bounds: Bounds | None = None) -> None:
         self._index = index
         self._schema = schema._schema  # noqa: SLF001 - Strawberry has no other way to it
-        self._make_context = make_context
+        self._api = api
         self._bounds = bounds or Bounds()
-        self._channels: dict[tuple[Any, ...], Channel] = {}
+        self._channels: dict[Hashable, Channel] = {}
         self._frames = _Frames(index.views)
         self._callers: Counter[str] = Counter()
 
@@ -75,13 +72,8 @@ class Hub:
 
         Going through them raises :class:`RateLimited` where the caller has too many at once, before the first one.
         """
-        executor = Executor.build(
-            self._schema,
-            prepared.document,
-            context_value=context,
-            raw_variable_values=dict(variables),
-            operation_name=operation.name.value if operation.name else None,
-        )
+        question = Question(prepared, operation, dict(variables))
+        executor = self._executor(question, context)
         if isinstance(executor, list):
             raise NotStarted(executor)
         feed: Any = create_source_event_stream(executor)
@@ -89,16 +81,14 @@ class Hub:
             feed = await feed
         if isinstance(feed, ExecutionResult):
             raise NotStarted(feed.errors or [])
-        key = _key(prepared, operation, variables, context.caller)
-        return self._frames_of(key, feed, executor, context.caller)
+        return self._frames_of(question, feed, context.caller)
 
-    async def _frames_of(
-        self, key: tuple[Any, ...], feed: Feed, executor: Executor[Any], caller: Caller
-    ) -> AsyncGenerator[Frame]:
+    async def _frames_of(self, question: Question, feed: Feed, caller: Caller) -> AsyncGenerator[Frame]:
         self._enter(caller)
+        key = question.key(caller)
         channel = self._channels.get(key)
         if channel is None:
-            channel = self._channels[key] = self._open(key, feed, executor, caller)
+            channel = self._channels[key] = self._open(key, feed, question, caller)
         channel.subscribers += 1
         try:
             async with aclosing(channel.frames(feed.start)) as frames:
@@ -119,7 +109,7 @@ class Hub:
             )
         self._callers[caller.voice] += 1
 
-    def _open(self, key: tuple[Any, ...], feed: Feed, executor: Executor[Any], caller: Caller) -> Channel:
+    def _open(self, key: Hashable, feed: Feed, question: Question, caller: Caller) -> Channel:
         # What is executed for many must not depend on who was the first of them.
         anyone = Caller(principal=_SOMEBODY if caller.has_key else None)
 
@@ -127,31 +117,49 @@ class Hub:
             return await self._frames.get((key, happening.place, _notice(happening)), lambda: make(happening))
 
         async def make(happening: Happening) -> Frame:
-            return await self._execute(happening, executor, self._make_context(anyone))
+            return await self._execute(happening, question, self._api.context(anyone))
 
         return Channel(feed.read, render, self._index.views, self._index.follower, self._bounds)
 
-    async def _execute(self, happening: Happening, executor: Executor[Any], context: Context) -> Frame:
+    async def _execute(self, happening: Happening, question: Question, context: Context) -> Frame:
         """Execute one message as of the end of its save."""
         place = happening.place
         save = self._index.views.peek(lambda db: saves.end_of(db, place.position))
         context.snapshot = await context.snapshot_at(save.position)
         cursor = cursors.log_cursor(context.log_id, *place)
         doc: Doc = {**happening.doc, "cursor": cursor, "position": place.position}
-        one = executor.build_per_event_executor(context.snapshot.adopt(doc))
-        one.context_value = context
         seconds = self._index.settings.query_timeout_s
         try:
             async with asyncio.timeout(seconds):
-                result: Any = execute_subscription_event(one)
-                if one.is_awaitable(result):
-                    result = await result
+                result = await self._result(context.snapshot.adopt(doc), question, context)
         except TimeoutError:
             context.give_up()
             late = refused(ErrorCode.QUERY_TIMEOUT, f"It took longer than {seconds:g} seconds", remedy="ask for less")
             result = ExecutionResult(None, [foreseen(late)])
         body: dict[str, Any] = {"errors": execution_errors(result.errors)} if result.errors else {}
+        context.end()
         return Frame(place, cursor, msgspec.json.encode({**body, "data": result.data}).decode())
+
+    async def _result(self, message: Doc, question: Question, context: Context) -> ExecutionResult:
+        data = await self._api.data_of(*question, context, message)
+        if data is not None:
+            return ExecutionResult(data, None)
+        context.start_over()
+        # A new one for each message: an executor remembers the selections of all that came before.
+        executor = self._executor(question, context)
+        assert isinstance(executor, Executor), "it was built for the subscription itself"  # noqa: S101
+        executed: Any = execute_subscription_event(executor.build_per_event_executor(message))
+        result: ExecutionResult = await executed if executor.is_awaitable(executed) else executed
+        return result
+
+    def _executor(self, question: Question, context: Context) -> Executor[Any] | list[GraphQLError]:
+        return Executor.build(
+            self._schema,
+            question.prepared.document,
+            context_value=context,
+            raw_variable_values=question.variables,
+            operation_name=question.name,
+        )
 
 
 class _Frames:
@@ -189,42 +197,3 @@ class _Frames:
 
 def _notice(happening: Happening) -> object:
     return happening.doc["@type"], happening.doc.get("count")
-
-
-def _key(
-    prepared: Prepared, operation: OperationDefinitionNode, variables: Mapping[str, Any], caller: Caller
-) -> tuple[Any, ...]:
-    """What tells one channel from another: all that the answers depend on, and not where a subscriber begins."""
-    elsewhere = {name: value for name, value in variables.items() if name != _after_variable(prepared, operation)}
-    name = operation.name.value if operation.name else None
-    return prepared.text, name, msgspec.json.encode(elsewhere, order="sorted"), caller.has_key
-
-
-def _after_variable(prepared: Prepared, operation: OperationDefinitionNode) -> str | None:
-    """The variable that gives nothing but ``after`` of the subscription's field."""
-    fields = operation.selection_set.selections
-    for argument in (getattr(fields[0], "arguments", ()) or ()) if len(fields) == 1 else ():
-        if argument.name.value == "after" and isinstance(argument.value, VariableNode):
-            name = argument.value.name.value
-            return name if _uses(prepared, name) == 1 else None
-    return None
-
-
-def _uses(prepared: Prepared, name: str) -> int:
-    """How often a document uses a variable, beside defining it."""
-    uses = _Uses(name)
-    visit(prepared.document, uses)
-    return uses.count
-
-
-class _Uses(Visitor):
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self.count = 0
-
-    def enter_variable_definition(self, *_args: Any) -> bool:
-        return False
-
-    def enter_variable(self, node: VariableNode, *_args: Any) -> None:
-        self.count += node.name.value == self.name

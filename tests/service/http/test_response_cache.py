@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -56,7 +56,7 @@ class Served:
 
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    async with site(tmp_path, requests_per_minute=1_000_000_000) as (on, client):
+    async with site(tmp_path, requests_per_minute=1_000_000_000, response_cache_bytes=32_000_000) as (on, client):
         served = Served(on, client)
         await served.ingest(0)
         yield served
@@ -208,6 +208,66 @@ class TestIsNotKept:
             assert not await Served(on, client).kept(LATEST)
 
 
+class TestRequestsThatAskTheSame:
+    QUERY = "query One($n: Int, $m: Int) { runs(first: $n) { nodes { digest } } more: runs(first: $m) { totalCount } }"
+    BODY: ClassVar[dict[str, Any]] = {"query": QUERY, "variables": {"n": 1, "m": 2}, "operationName": "One"}
+    OTHER_WORDS: ClassVar[dict[str, dict[str, Any]]] = {
+        "layout": BODY | {"query": QUERY.replace(" ", "\n  ") + "  # the same"},
+        "order of the variables": BODY | {"variables": {"m": 2, "n": 1}},
+        "order of the members": dict(reversed(BODY.items())),
+        "a name that is not needed": {name: value for name, value in BODY.items() if name != "operationName"},
+        "what nobody reads": BODY | {"extensions": {"client": "x"}},
+    }
+    OTHERS: ClassVar[dict[str, dict[str, Any]]] = {
+        "another name in the answer": BODY | {"query": QUERY.replace("more:", "rest:")},
+        "another value": BODY | {"variables": {"n": 1, "m": 3}},
+        "a value less": BODY | {"variables": {"n": 1}},
+        "another order in the answer": BODY
+        | {"query": QUERY.replace("{ nodes { digest } }", "{ nodes { id digest } }")},
+    }
+
+    @pytest.mark.parametrize("words", OTHER_WORDS)
+    async def test_share_an_answer(self, served: Served, words: str) -> None:
+        first = await served.client.post("/graphql", json=self.BODY)
+        # In these words it was never asked: that its document says the same shows once it was answered.
+        await served.client.post("/graphql", json=self.OTHER_WORDS[words])
+        before = served.endpoint.times
+        second = await served.client.post("/graphql", json=self.OTHER_WORDS[words])
+        assert served.endpoint.times == before
+        assert without_time(second.json()) == without_time(first.json())
+
+    async def test_share_it_at_once_where_their_texts_are_known(self, served: Served) -> None:
+        await served.client.post("/graphql", json=self.BODY)
+        before = served.endpoint.times
+        await served.client.post("/graphql", json=self.OTHER_WORDS["order of the variables"])
+        assert served.endpoint.times == before
+
+    @pytest.mark.parametrize("words", OTHERS)
+    async def test_and_nobody_else_gets_it(self, served: Served, words: str) -> None:
+        await served.client.post("/graphql", json=self.BODY)
+        kept = await served.client.post("/graphql", json=self.OTHERS[words])
+        plain = await served.client.post(
+            "/graphql", json=self.OTHERS[words], headers={"X-KernelIndex-Min-Position": "1"}
+        )
+        assert without_time(kept.json()) == without_time(plain.json())
+
+    async def test_not_in_another_form(self, served: Served) -> None:
+        await served.client.post("/graphql", json=self.BODY)
+        wanted = "application/graphql-response+json"
+        for _ in range(2):
+            answer = await served.client.post("/graphql", json=self.BODY, headers={"Accept": wanted})
+            assert answer.headers["content-type"].startswith(wanted)
+        link = await served.client.get("/graphql", params={"query": "{ runs { totalCount } }"})
+        assert link.headers["etag"]
+
+    async def test_what_it_asks_is_known_still_when_the_log_has_gone_on(self, served: Served) -> None:
+        for number in range(1, 3):
+            await served.client.post("/graphql", json=self.BODY)
+            await served.ingest(number)
+            now = (await served.client.post("/graphql", json=self.BODY)).json()["extensions"]["stamp"]["position"]
+            assert now == served.index.follower.head.position
+
+
 class TestAnswers:
     def test_of_another_moment_are_gone(self) -> None:
         answers = Answers(max_bytes=100_000)
@@ -217,7 +277,7 @@ class TestAnswers:
             assert answers.get(moment, ("POST", b"q"))
 
     async def test_stay_within_their_bytes_under_a_flood_of_distinct_queries(self, tmp_path: Path) -> None:
-        async with site(tmp_path, response_cache_bytes=20_000, requests_per_minute=1_000_000) as (on, client):
+        async with site(tmp_path, response_cache_bytes=100_000, requests_per_minute=1_000_000) as (on, client):
             served = Served(on, client)
             for number in range(100):
                 await asked(client, f"{{ a{number}: __typename }}")

@@ -59,7 +59,7 @@ class Listener:
 
 def hub_of(index: Index, **bounds: Any) -> Hub:
     """A hub over an index."""
-    return Hub(index, schema, Api(index).context, Bounds(**bounds))
+    return Hub(index, schema, Api(index), Bounds(**bounds))
 
 
 @asynccontextmanager
