@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, get_args, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,7 +15,6 @@ from domain.errors import InvalidInput, Problem, raise_if_any
 from service.auth import is_loopback
 
 PREFIX: Final = "KERNELINDEX_"
-DATA_DIR: Final = Path("kernelindex-data")
 MIN_SECRET: Final = 32
 
 
@@ -40,10 +41,13 @@ class KeySecret(Secret):
         super().__init__(text)
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, init=False)
+class Settings:
     """What an operator can choose. The description of a field is its reason."""
 
-    data_dir: Annotated[Path, Meta(description="the folder of the log and the views; back up the log")]
+    data_dir: Annotated[Path, Meta(description="the folder of the log and the views; back up the log")] = Path(
+        "kernelindex-data"
+    )
     base_url: Annotated[
         str, Meta(description="where readers reach this index: permalinks begin with it; empty means http://HOST:PORT")
     ] = ""
@@ -106,6 +110,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, Meta(ge=0, description="/readyz says no while the views are further behind the log")
     ] = 10_000
 
+    def __init__(self, **given: Any) -> None:
+        """What is given, else what the environment says. Raises :class:`InvalidInput` with each that can't be."""
+        if unknown := given.keys() - _types().keys():
+            raise TypeError(f"there is no setting {', '.join(sorted(unknown))}")
+        problems: list[Problem] = []
+        for name, hint in _types().items():
+            variable = f"{PREFIX}{name.upper()}"
+            value = given.get(name, os.environ.get(variable, getattr(type(self), name)))
+            try:
+                object.__setattr__(self, name, msgspec.convert(value, hint, strict=name in given, dec_hook=_made))
+            except msgspec.ValidationError as error:
+                problems.append(_refused(variable, str(error), get_args(hint)[1].description))
+        raise_if_any(problems)
+
     @property
     def public_url(self) -> str:
         """``base_url`` without a slash at its end, or where the server listens."""
@@ -117,24 +135,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         host = urlsplit(self.base_url).hostname
         return host is not None and not is_loopback(host) and not host.endswith(".localhost")
 
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """What the variables say. Raises :class:`InvalidInput` with each that can't be."""
-        problems: list[Problem] = []
-        given: dict[str, Any] = {"data_dir": DATA_DIR}
-        for name, hint in get_type_hints(cls, include_extras=True).items():
-            if (text := environment.get(variable := f"{PREFIX}{name.upper()}")) is None:
-                continue
-            try:
-                given[name] = msgspec.convert(text, hint, strict=False, dec_hook=_made)
-            except msgspec.ValidationError as error:
-                problems.append(_refused(variable, str(error), get_args(hint)[1].description))
-        raise_if_any(problems)
-        return cls(**given)
+
+@cache
+def _types() -> Mapping[str, Any]:
+    return get_type_hints(Settings, include_extras=True)
 
 
-def _made(kind: type[Any], text: str) -> Any:
-    return kind(text)
+def _made(kind: type[Any], given: Any) -> Any:
+    return given if isinstance(given, kind) else kind(given)
 
 
 def _refused(variable: str, why: str, description: str) -> Problem:

@@ -25,7 +25,7 @@ def test_every_make_target_exists() -> None:
 
 def test_every_setting_exists_and_every_one_is_listed() -> None:
     named = set(re.findall(r"`(KERNELINDEX_[A-Z_]+)`", README))
-    assert named == {f"KERNELINDEX_{name.upper()}" for name in Settings.__struct_fields__}
+    assert named == {f"KERNELINDEX_{name.upper()}" for name in Settings.__dataclass_fields__}
 
 
 @pytest.mark.parametrize(

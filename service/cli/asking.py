@@ -46,7 +46,7 @@ async def query(
 
 async def answer(text: str, variables: dict[str, Any] | None = None, operation: str | None = None) -> dict[str, Any]:
     """The response of the index in the data folder, which must be there."""
-    settings = Settings.from_environment()
+    settings = Settings()
     require_log(settings.data_dir)
     async with open_index(settings) as index:
         return await execute(index, text, variables, operation)

@@ -44,7 +44,7 @@ def export(
     until: Annotated[int | None, Parameter(help="The last position to export.", show_default=False)] = None,
 ) -> None:
     """Write the log as JSON Lines: each line the canonical bytes of an event."""
-    log = EventLog(require_log(Settings.from_environment().data_dir))
+    log = EventLog(require_log(Settings().data_dir))
     try:
         if file == STDOUT:
             for line in exported(log, until):
@@ -96,8 +96,8 @@ async def prove(
 ) -> None:
     """Write a proof that an event is in the log: a .tlog-proof file that needs nobody to be checked."""
     quiet_logs()
-    require_log(Settings.from_environment().data_dir)
-    async with open_index(Settings.from_environment(), follow=False) as index:
+    require_log(Settings().data_dir)
+    async with open_index(Settings(), follow=False) as index:
         text = str(await index.proving.tlog_proof(await _position(index, what)))
     if out == STDOUT:
         sys.stdout.write(text)
@@ -148,8 +148,8 @@ async def checkpoint(
             async with Origin.at(server) as origin:
                 note = await append_checkpoint(origin, verifier, append)
         else:
-            require_log(Settings.from_environment().data_dir)
-            async with open_index(Settings.from_environment(), follow=False) as index:
+            require_log(Settings().data_dir)
+            async with open_index(Settings(), follow=False) as index:
                 note = await append_checkpoint(Origin.of(index), verifier, append)
     except Tampered as tampered:
         return report(tampered, as_json=False)
@@ -161,7 +161,7 @@ async def checkpoint(
 async def key() -> None:
     """Print the verifier key of the log in the data folder: publish it, in more than one place."""
     quiet_logs()
-    async with open_index(Settings.from_environment(), follow=False, level=False) as index:
+    async with open_index(Settings(), follow=False, level=False) as index:
         sys.stdout.write(f"{index.proving.verifier}\n")
 
 

@@ -48,7 +48,7 @@ async def cite(
     quiet_logs()
     as_, in_style = _chosen(format, style)
     variables = {"ids": [run, *runs], "format": as_.name, "style": in_style, "accessedOn": accessed_on}
-    settings = Settings.from_environment()
+    settings = Settings()
     require_log(settings.data_dir)
     async with open_index(settings) as index:
         document = (FOLDER / "citations.graphql").read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ def demo(*, port: int | None = None) -> int:
         The port to serve on; by default KERNELINDEX_PORT, else 8000. 0 takes a free one.
     """
     quiet_logs()
-    settings = with_address(Settings.from_environment(), "127.0.0.1", port)
+    settings = with_address(Settings(), "127.0.0.1", port)
     with listen(settings) as listener:
         settings = with_address(settings, None, listener.getsockname()[1])
         app = create_app(settings, demo=True)

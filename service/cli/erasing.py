@@ -39,7 +39,7 @@ def erase(position: str, /, *, legal_basis: LegalBasis) -> None:
 
 
 async def _erase(position: int, legal_basis: str) -> None:
-    async with open_index(Settings.from_environment()) as index:
+    async with open_index(Settings()) as index:
         event = await asyncio.to_thread(index.log.at, position)
         if event is None:
             raise NotFound.because(

@@ -62,7 +62,7 @@ async def import_files(
             code=ErrorCode.INVALID_ARGUMENT,
             remedy="say why the records are to be retracted, or leave both out",
         )
-    wanted, settings = [path, *paths], Settings.from_environment()
+    wanted, settings = [path, *paths], Settings()
     files, _ = find(wanted)
     companion = Companion(settings.data_dir)
     if not dry_run and is_large(files):

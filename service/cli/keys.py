@@ -126,7 +126,7 @@ def table(rows: Sequence[tuple[str, ...]]) -> str:
 
 @contextmanager
 def _store() -> Iterator[KeyStore]:
-    database = open_keys(Settings.from_environment())
+    database = open_keys(Settings())
     try:
         yield KeyStore(database, now=utc_now)
     finally:
@@ -135,7 +135,7 @@ def _store() -> Iterator[KeyStore]:
 
 def _registered(slug: str) -> set[str]:
     """The slug, where the log or this release knows a source of that name."""
-    path = Settings.from_environment().data_dir / "log.db"
+    path = Settings().data_dir / "log.db"
     found = slug in KNOWN
     if path.exists():
         log = EventLog(path)

@@ -30,7 +30,7 @@ async def replay_until(*, until: str, output: Path | None = None, json: bool = F
     """
     quiet_logs()
     moment = read_moment(until)
-    path = require_log(Settings.from_environment().data_dir)
+    path = require_log(Settings().data_dir)
     with ExitStack() as stack:
         folder = output or Path(stack.enter_context(TemporaryDirectory(prefix="kernelindex-replay-")))
         log = EventLog(path)

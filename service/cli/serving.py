@@ -4,8 +4,9 @@ import asyncio
 import errno
 import signal
 import socket
+from dataclasses import replace
+from typing import Any
 
-import msgspec
 import uvicorn
 from starlette.applications import Starlette
 
@@ -33,7 +34,7 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
     port
         The port to serve on; by default KERNELINDEX_PORT, else 8000. 0 takes a free one.
     """
-    settings = with_address(Settings.from_environment(), host, port)
+    settings = with_address(Settings(), host, port)
     with listen(settings) as listener:
         settings = with_address(settings, None, listener.getsockname()[1])
         asyncio.run(_try_to_open(settings))
@@ -45,8 +46,8 @@ def with_address(settings: Settings, host: str | None, port: int | None) -> Sett
     """The settings with the address that the command line names."""
     if port is not None and not 0 <= port <= MAX_PORT:
         raise InvalidInput.because(f"{port} is not a port", path="--port", remedy=f"take one from 0 to {MAX_PORT}")
-    given = {"host": host, "port": port}
-    return msgspec.structs.replace(settings, **{name: value for name, value in given.items() if value is not None})
+    given: dict[str, Any] = {"host": host, "port": port}
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
 
 
 def listen(settings: Settings) -> socket.socket:

@@ -25,7 +25,7 @@ app = App(
 async def rebuild() -> None:
     """Make the views again from the log, beside the ones that are shown, and swap them. Servers may go on."""
     quiet_logs()
-    folder = require_log(Settings.from_environment().data_dir).parent
+    folder = require_log(Settings().data_dir).parent
     position = await rebuild_views(folder)
     sys.stdout.write(f"The views are made again from {position:,} events.\n")
 
@@ -34,7 +34,7 @@ async def rebuild() -> None:
 async def verify(*, json: AsJson = False) -> int:
     """Make the views again in a temporary folder and compare them, row by row. Servers may go on."""
     quiet_logs()
-    folder = require_log(Settings.from_environment().data_dir).parent
+    folder = require_log(Settings().data_dir).parent
     if not any(folder.glob("views-*.db")):
         raise NotFound.because(f"there are no views in {folder}", remedy="`kernelindex views rebuild` makes them")
     try:

@@ -155,16 +155,15 @@ async def test_no_log_line_and_no_answer_holds_a_secret(
 
 def test_the_secret_of_the_server_is_hidden_in_the_settings_text() -> None:
     """Settings are what people print first when something is wrong."""
-    told = {"KERNELINDEX_KEY_SECRET": "correct horse battery staple, and more", "KERNELINDEX_CHECKPOINT_KEY": "battery"}
-    settings = Settings.from_environment(told)
+    settings = Settings(key_secret="correct horse battery staple, and more", checkpoint_key="battery")
     assert settings.key_secret
-    assert settings.key_secret.reveal() == told["KERNELINDEX_KEY_SECRET"]
+    assert settings.key_secret.reveal() == "correct horse battery staple, and more"
     assert "battery" not in f"{settings!r}{settings}{settings.key_secret}{pretty_repr(settings)}"
 
 
 def test_a_server_secret_that_could_be_guessed_is_refused() -> None:
     with pytest.raises(InvalidInput, match="at least 32") as refused:
-        Settings.from_environment({"KERNELINDEX_KEY_SECRET": "hunter2"})
+        Settings(key_secret="hunter2")
     assert "hunter2" not in str(refused.value)
 
 
