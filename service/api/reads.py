@@ -175,10 +175,10 @@ class Reads(Finding, RecordReads, RerunAndIssueReads, LogReads):
         return stamp(snapshot_asked(root, info), info.context.accessed_at)
 
 
-@strawberry.type(
-    name="Snapshot",
-    description="The index as of an earlier moment. The ids of its nodes are pinned, `<id>@<position>`, so that caches"
+@object_type(
+    "The index as of an earlier moment. The ids of its nodes are pinned, `<id>@<position>`, so that caches"
     " keep them apart from the present ones; every field that takes an id takes these.",
+    name="Snapshot",
 )
 class PastReads(Documented, Reads):
     graphql_name = "Snapshot"

@@ -13,9 +13,9 @@ T = TypeVar("T", bound=type)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
-def object_type(description: str) -> Callable[[T], T]:
-    """Make a class a type of objects."""
-    return lambda cls: strawberry.type(_documented(cls, description), description=description)
+def object_type(description: str, *, name: str | None = None) -> Callable[[T], T]:
+    """Make a class a type of objects, by default under its own name."""
+    return lambda cls: strawberry.type(_documented(cls, description), name=name, description=description)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
