@@ -23,11 +23,13 @@ from domain.events import Cause, Recorded, timestamp
 from domain.facts import Fact, ManifestRegistered, RunIngested
 from domain.manifests import Manifest
 from service.api.execute import Api
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index, open_index
 from service.auth import AT_HOME
 from service.settings import Settings
 from tests.examples import ENVIRONMENT, OPERATION, PROTOCOL, START, WORKLOAD, implementation, raw, run
+
+schema = built_schema()
 
 SIZES = (100, 10_000, 100_000)
 SAVE = 500

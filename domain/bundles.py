@@ -1,18 +1,18 @@
 """What is ingested at once: a run with any of the manifests it refers to, and how its source speaks of it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, NotRequired
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import TypedDict
 
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
 from domain.facts import ArtifactRecorded
 from domain.instants import instant_of_date
-from domain.json_text import Json, shown
+from domain.json_text import Json
 from domain.manifests import Kind, Manifest, read_manifest
-from domain.manifests.common import NOT_ON_A_LINE, Date, Instant, Line500, Slug
+
+if TYPE_CHECKING:
+    from domain.bundle_records import Record
 
 PARTS: Final[dict[str, tuple[Kind, ...]]] = {
     "project": (Kind.SOFTWARE_PROJECT,),
@@ -26,9 +26,6 @@ PARTS: Final[dict[str, tuple[Kind, ...]]] = {
 """The parts of a bundle, in the order in which they are registered."""
 
 _ORDER: Final = {kind: place for place, kinds in enumerate(PARTS.values()) for kind in kinds}
-
-MAX_ALIASES: Final = 100
-"""Lists that the API shows whole are bounded."""
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,36 +46,6 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
         return next((manifest for manifest in self.manifests if manifest.kind in kinds), None)
 
 
-# Beside what no line may hold, whatever has no shape of its own: two aliases must never look alike.
-_INVISIBLE: Final = r"\u00ad\u061c\u180e\u200b-\u200f\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"
-_UNSEEN: Final = NOT_ON_A_LINE + _INVISIBLE
-Alias = Annotated[
-    str,
-    Field(
-        max_length=200,
-        pattern=rf"^[^\s{_UNSEEN}](?:[^{_UNSEEN}]*[^\s{_UNSEEN}])?$",
-        description="1 to 200 characters on one line, none of them invisible, without blanks at its ends",
-    ),
-]
-ExternalId = Annotated[Line500, Field(min_length=1, description="1 to 500 characters on one line")]
-
-
-@with_config(ConfigDict(extra="forbid", strict=True))
-class Record(TypedDict):
-    """The ``record`` part of a bundle: how the source and other indexes speak of this run."""
-
-    source: NotRequired[Slug]
-    externalId: NotRequired[ExternalId]
-    aliases: NotRequired[Annotated[list[Alias], Field(max_length=MAX_ALIASES, description="at most 100 aliases")]]
-    publishedOn: NotRequired[Date]
-    publishedAt: NotRequired[Instant]
-    producer: NotRequired[ExternalId]
-
-
-_RECORD: Final = TypeAdapter(Record)
-_RECORD_FIELDS: Final[dict[str, Any]] = _RECORD.json_schema()["properties"]
-
-
 def read_bundle(tree: Json, document: str = "", *, read: Callable[..., Manifest] = read_manifest) -> Bundle:
     """Validate a bundle, or a single manifest as a bundle of one. Raises :class:`InvalidInput` with every problem.
 
@@ -94,7 +61,10 @@ def read_bundle(tree: Json, document: str = "", *, read: Callable[..., Manifest]
                 manifests[part] = read(tree[part], document=document, kinds=kinds)
             except InvalidInput as error:
                 problems.extend(error.within(document, part).problems)
-    record = Record()
+    # Only now: loading its model takes long, and few who work with bundles read them.
+    from domain.bundle_records import read_record  # noqa: PLC0415
+
+    record: Record = {}
     try:
         record = read_record(tree.get("record", {}), document)
         raise_if_any(_nothing_to_name(tree, record, document))
@@ -105,9 +75,9 @@ def read_bundle(tree: Json, document: str = "", *, read: Callable[..., Manifest]
     return bundle_of(*manifests.values(), record=record)
 
 
-def bundle_of(*manifests: Manifest, record: Record | None = None) -> Bundle:
+def bundle_of(*manifests: Manifest, record: "Record | None" = None) -> Bundle:
     """A bundle of validated manifests, at most one of each part."""
-    stated: Record = record if record is not None else Record()
+    stated: Record = record if record is not None else {}
     run = next((manifest for manifest in manifests if manifest.kind is Kind.BENCHMARK_RUN), None)
     named = run or (manifests[0] if len(manifests) == 1 else None)
     project = next((manifest for manifest in manifests if manifest.kind is Kind.SOFTWARE_PROJECT), None)
@@ -124,34 +94,6 @@ def bundle_of(*manifests: Manifest, record: Record | None = None) -> Bundle:
     )
 
 
-def read_record(tree: Json, document: str = "") -> Record:
-    """Validate the ``record`` part of a bundle."""
-    try:
-        return _RECORD.validate_python(tree)
-    except ValidationError as error:
-        raise InvalidInput(*(_problem(detail, document) for detail in error.errors(include_url=False))) from None
-
-
-def _problem(detail: Mapping[str, Any], document: str) -> Problem:
-    path = "record" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in detail["loc"])
-    unknown = detail["type"] == "extra_forbidden"
-    return Problem(
-        code=ErrorCode.UNKNOWN_FIELD if unknown else ErrorCode.INVALID_VALUE,
-        message="is not a field of a record" if unknown else f"{shown(detail['input'])} is not accepted",
-        path=path,
-        document=document,
-        remedy=_remedy(detail["loc"], unknown=unknown),
-    )
-
-
-def _remedy(place: Sequence[str | int], *, unknown: bool) -> str:
-    if unknown or not place:
-        return f"a record is an object with any of {', '.join(Record.__annotations__)}"
-    schema = _RECORD_FIELDS[str(place[0])]
-    expected = schema.get("items", schema) if len(place) > 1 else schema
-    return f"give {expected['description']}"
-
-
 def _unknown_parts(tree: Mapping[str, Json], document: str) -> Iterator[Problem]:
     for part in tree:
         if part not in PARTS and part != "record":
@@ -164,7 +106,7 @@ def _unknown_parts(tree: Mapping[str, Json], document: str) -> Iterator[Problem]
             )
 
 
-def _nothing_to_name(tree: Mapping[str, Json], record: Record, document: str) -> Iterator[Problem]:
+def _nothing_to_name(tree: Mapping[str, Json], record: "Record", document: str) -> Iterator[Problem]:
     """Aliases name the run, or the only manifest; in a bundle of several it would be anybody's guess which."""
     if record.get("aliases") and "run" not in tree and len(tree.keys() & PARTS.keys()) > 1:
         yield Problem(

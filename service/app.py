@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-import structlog
-
 from domain.commands import OpenLog
 from domain.events import DamagedEvent
 from domain.policies import ADOPTED_FIRST
@@ -28,13 +26,14 @@ from service.follower import Follower
 from service.keys import DailyLimits, KeyStore
 from service.keys.database import KeyDatabase
 from service.ledger import Ledger
+from service.logs import Log
 from service.rates import Rates
 from service.settings import Settings
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 
-_logger = structlog.get_logger()
+_logger = Log("app")
 
 
 def utc_now() -> datetime:
@@ -67,7 +66,7 @@ class Index:
 def open_keys(settings: Settings) -> KeyDatabase:
     """Open the file of the keys, which needs nothing of the log."""
     secret = settings.key_secret
-    return KeyDatabase(settings.data_dir, secret.get_secret_value() if secret else None)
+    return KeyDatabase(settings.data_dir, secret.reveal() if secret else None)
 
 
 @asynccontextmanager
@@ -107,7 +106,7 @@ def _checkpoints(log: EventLog, settings: Settings) -> Checkpoints:
     if settings.checkpoint_verifier:
         return Relay(settings.checkpoint_verifier, origin)
     given = settings.checkpoint_key
-    signer = Signer(settings.data_dir, origin, given.get_secret_value() if given else None)
+    signer = Signer(settings.data_dir, origin, given.reveal() if given else None)
     _ = signer.key
     return signer
 

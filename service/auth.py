@@ -13,15 +13,15 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
-import structlog
 
 from domain.errors import ErrorCode
 from domain.principals import LOCAL, Principal, Scope
 from service.errors_out import Refused, refused
 from service.keys import Denial, Key, KeyStore
 from service.keys.store import ANONYMOUS
+from service.logs import Log
 
-log = structlog.get_logger("kernelindex.auth")
+log = Log("auth")
 
 BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/=-]+) *\Z", re.IGNORECASE)  # RFC 6750, section 2.1
 IPV6_NETWORK_BITS: Final = 64  # what one customer gets at least, so that its addresses are one voice

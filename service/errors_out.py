@@ -15,17 +15,16 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
-import structlog
 from graphql import GraphQLError, GraphQLSyntaxError
 from strawberry import Schema
 from strawberry.exceptions import MissingQueryError
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types import ExecutionContext
-from structlog.contextvars import get_contextvars
 
 from domain.errors import ErrorCode, KernelIndexError, Problem
+from service.logs import Log, request_id
 
-log = structlog.get_logger("kernelindex.errors")
+log = Log("errors")
 
 UNEXPECTED: Final = "Unexpected error"
 MAX_MESSAGE: Final = 500
@@ -114,15 +113,10 @@ def status_of(error: KernelIndexError) -> HTTPStatus:
     return STATUS.get(error.problems[0].code if error.problems else ErrorCode.INTERNAL, HTTPStatus.BAD_REQUEST)
 
 
-def request_id() -> str:
-    """The id of the request at hand (``RequestBoundary`` binds it), empty outside of one."""
-    return str(get_contextvars().get("request_id", ""))
-
-
 def unexpected(error: BaseException, **where: Any) -> GraphQLError:
     """Log an error that nobody foresaw, and give what the reader may know of it."""
     found_under = request_id()
-    log.error("unexpected error", exc_info=error, request_id=found_under, **where)
+    log.error("unexpected error", failure=error, request_id=found_under, **where)
     extensions = {"code": ErrorCode.INTERNAL, "requestId": found_under}
     return GraphQLError(UNEXPECTED, extensions=extensions)
 

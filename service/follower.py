@@ -7,8 +7,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-import structlog
-
 from domain.errors import Conflict, ErrorCode
 from domain.events import Committed, DamagedEvent, UnknownEventType
 from domain.facts import EventErased
@@ -16,13 +14,14 @@ from projections import saves
 from projections.saves import Save, UnknownPolicy
 from projections.views import Views
 from service.event_log import EventLog
+from service.logs import Log
 
 BATCH = 4000
 POLL_S = 0.01
 RETRY_S = 1.0
 WAIT_S = 30.0
 
-_logger = structlog.get_logger()
+_logger = Log("follower")
 
 
 class Follower:

@@ -8,14 +8,16 @@ from typing import Final
 YOUNG: Final = 20_000
 MIDDLE: Final = 20
 OLD: Final = 50
+# More than loading the whole program makes: a sixth of the time of that went into searches that find nothing.
+LOADING: Final = 500_000
 
 
-def search_garbage_rarely() -> None:
-    """Search for cycles less often. To be called before a program is loaded: a sixth of that was for searches."""
-    gc.set_threshold(YOUNG, MIDDLE, OLD)
+def search_no_garbage_yet() -> None:
+    """Search for cycles as good as never. To be called before a program is loaded."""
+    gc.set_threshold(LOADING, MIDDLE, OLD)
 
 
 def search_garbage_less() -> None:
     """Search for cycles less often, and never among what is loaded by now. To be called once a program is loaded."""
     gc.freeze()
-    search_garbage_rarely()
+    gc.set_threshold(YOUNG, MIDDLE, OLD)

@@ -1,7 +1,6 @@
 """Ed25519 signatures (RFC 8032): keys as raw bytes outside, as PEM in files."""
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from domain.errors import InvalidInput
@@ -35,6 +34,8 @@ def verify(key: bytes, message: bytes, signature: bytes) -> bool:
 
 def to_pem(private: PrivateKey) -> bytes:
     """The key as PEM (PKCS #8, not encrypted), which OpenSSL reads too."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 takes long to load, and only runners have files of keys
+
     return private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
@@ -42,6 +43,8 @@ def to_pem(private: PrivateKey) -> bytes:
 
 def from_pem(text: bytes, document: str = "") -> PrivateKey:
     """The private key in PEM text. Raises :class:`InvalidInput` where it holds something else."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 takes long to load, and only runners have files of keys
+
     try:
         private = serialization.load_pem_private_key(text, password=None)
     except (ValueError, TypeError):

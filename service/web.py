@@ -22,7 +22,7 @@ from domain.events import timestamp
 from domain.principals import Scope as KeyScope
 from service.api.context import Context
 from service.api.execute import Api, extensions_of
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.app import Clock, Index, NewId, open_index, random_id, utc_now
 from service.auth import is_loopback
 from service.errors_out import refused
@@ -71,6 +71,7 @@ class Web:
         self._index = index
         self.gate = Gate(index.keys, index.rates, demo=demo)
         self._api = Api(index)
+        schema = built_schema()
         self.graphql = GraphQLEndpoint(
             schema,
             documents=DOCUMENTS,

@@ -7,8 +7,10 @@ import pytest
 
 from domain.commands import COMMANDS
 from domain.facts import EVENTS
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.settings import Settings
+
+schema = built_schema()
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -23,7 +25,7 @@ def test_every_make_target_exists() -> None:
 
 def test_every_setting_exists_and_every_one_is_listed() -> None:
     named = set(re.findall(r"`(KERNELINDEX_[A-Z_]+)`", README))
-    assert named == {f"KERNELINDEX_{name.upper()}" for name in Settings.model_fields}
+    assert named == {f"KERNELINDEX_{name.upper()}" for name in Settings.__dataclass_fields__}
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,17 @@
 """Sources of records, and the reading of their files."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Final
 
 import msgspec
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import TypedDict
 
+from domain.commands import words
 from domain.commands.aliases import claims
 from domain.commands.base import Command, Decision
 from domain.commands.permits import require_scope, require_source
-from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
+from domain.errors import ErrorCode, InvalidInput, raise_if_any
 from domain.facts import Fact, SourceImported, SourcePolicyRevised, SourceRegistered
 from domain.identity import canonical_json
-from domain.json_text import Json, check_tree, read_json
-from domain.manifests.common import Line50, Line200, Slug
+from domain.json_text import read_json
 from domain.outcomes import Done
 from domain.principals import Principal, Scope
 from domain.streams import SourceState, World
@@ -81,46 +78,20 @@ class RecordImport(Command, frozen=True, kw_only=True):
         return Decision((fact,), Done(self.slug, created=True))
 
 
-@with_config(ConfigDict(extra="forbid", strict=True))
-class _Source(TypedDict):
-    slug: Slug
-    name: Annotated[Line200, Field(min_length=1)]
-    kind: Annotated[Line50, Field(min_length=1)]
-
-
-_SOURCE: Final = TypeAdapter(_Source)
-_ON_ONE_LINE: Final = "give it on one line, not empty and not longer than this"
-_REMEDIES: Final = {
-    "slug": "write lower-case letters, digits and hyphens, not beginning with one; at most 100",
-    "name": f"{_ON_ONE_LINE}: 200 characters",
-    "kind": f"{_ON_ONE_LINE}: 50 characters",
-}
+MOST_NAME: Final = 200
+MOST_KIND: Final = 50
 
 
 def read_source(*, slug: str, name: str, kind: str, homepage: str | None, policy: str | None) -> RegisterSource:
     """The command from what people wrote; ``policy`` is JSON text. Raises :class:`InvalidInput` with every problem."""
-    problems: list[Problem] = []
-    stated: dict[str, Json] = {"slug": slug, "name": name, "kind": kind}
+    problems = [*words.slug(slug, "slug"), *words.line(name, "name", MOST_NAME), *words.line(kind, "kind", MOST_KIND)]
     terms: bytes | None = None
-    try:
-        check_tree(stated)
-        _SOURCE.validate_python(stated)
-    except InvalidInput as error:
-        problems.extend(error.problems)
-    except ValidationError as error:
-        problems.extend(_source_problem(detail) for detail in error.errors(include_url=False))
     try:
         terms = _policy(policy) if policy is not None else None
     except InvalidInput as error:
         problems.extend(error.within(prefix="policy").problems)
     raise_if_any(problems)
     return RegisterSource(slug=slug, name=name, kind=kind, homepage=homepage, policy=terms)
-
-
-def _source_problem(detail: Mapping[str, Any]) -> Problem:
-    field = str(detail["loc"][0])
-    message = f"is refused: {str(detail['msg']).lower()}"
-    return Problem(code=ErrorCode.INVALID_VALUE, message=message, path=field, remedy=_REMEDIES[field])
 
 
 def _policy(text: str) -> bytes:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.json_text import check_tree, shown
-from domain.manifests.common import LINE_PATTERN, PROSE_PATTERN
+from domain.patterns import LINE_PATTERN, MOST_SLUG, PROSE_PATTERN, SLUG_PATTERN
 
 MOST_PROSE: Final = 2000
 MOST_LINE: Final = 200
@@ -19,6 +19,7 @@ KEY_BYTES: Final = 32
 
 _LINE: Final = re.compile(LINE_PATTERN)
 _PROSE: Final = re.compile(PROSE_PATTERN)
+_SLUG: Final = re.compile(SLUG_PATTERN)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NUMBER: Final = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
 
@@ -52,6 +53,16 @@ def name(text: str, path: str) -> Iterator[Problem]:
             f"{shown(text)} is not accepted",
             path,
             "write 1 to 100 of A-Z a-z 0-9 . _ -, beginning with one of A-Z a-z 0-9",
+        )
+
+
+def slug(text: str, path: str) -> Iterator[Problem]:
+    """A name for URLs."""
+    if len(text) > MOST_SLUG or not _SLUG.fullmatch(text):
+        yield _problem(
+            f"{shown(text)} is not accepted",
+            path,
+            f"write lower-case letters, digits and hyphens, not beginning with one; at most {MOST_SLUG}",
         )
 
 

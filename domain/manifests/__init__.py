@@ -2,6 +2,5 @@
 
 from domain.manifests.kinds import Kind
 from domain.manifests.reading import Manifest, read_manifest, stored_manifest
-from domain.manifests.schemas import published_schema, schema_url
 
-__all__ = ["Kind", "Manifest", "published_schema", "read_manifest", "schema_url", "stored_manifest"]
+__all__ = ["Kind", "Manifest", "read_manifest", "stored_manifest"]

@@ -22,6 +22,7 @@ from typing_extensions import TypedDict
 
 from domain.durations import DURATION_PATTERN, duration_ns
 from domain.json_text import MAX_INTEGER, Rounded, shown
+from domain.patterns import LINE_PATTERN, MOST_SLUG, PROSE_PATTERN, SLUG_PATTERN
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -31,10 +32,6 @@ STRICT: Final = ConfigDict(extra="forbid", strict=True)
 # A megabyte of wrong items would become gigabytes of errors: after a wrong step nothing more is looked at.
 _STEP: Final = 64
 
-# Control characters, and the ones that reorder the text after them (U+202A to U+202E, U+2066 to U+2069).
-NOT_ON_A_LINE: Final = r"\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069"
-LINE_PATTERN: Final = f"^[^{NOT_ON_A_LINE}]*$"
-PROSE_PATTERN: Final = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$"
 _ON_ONE_LINE: Final = "text on one line, without control or direction-changing characters"
 _PROSE: Final = "text, without control characters but line breaks and tabs, and without direction-changing ones"
 
@@ -125,8 +122,8 @@ Key: TypeAlias = Annotated[
 Slug: TypeAlias = Annotated[
     str,
     Field(
-        max_length=100,
-        pattern=r"^[a-z0-9][a-z0-9-]*$",
+        max_length=MOST_SLUG,
+        pattern=SLUG_PATTERN,
         description="lower-case letters, digits and '-', not beginning with '-'",
     ),
 ]

@@ -8,16 +8,26 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from domain.errors import ErrorCode, Problem
+from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.json_text import MAX_PROBLEMS, SHOWN_CHARACTERS, Json, Path, path_text, shown
-from domain.manifests.common import LINE_PATTERN, PROSE_PATTERN
 from domain.manifests.kinds import Kind
+from domain.manifests.models import model_of
 from domain.manifests.schemas import Schema, field_schema
+from domain.patterns import LINE_PATTERN, PROSE_PATTERN
 
 _KEY_MARK: Final = "[key]"
 _REFUSED_BY: Final = {pattern: re.compile(f"[{pattern[3:-3]}]") for pattern in (LINE_PATTERN, PROSE_PATTERN)}
 
 Error = Any  # pydantic's own type for it is not public
+
+
+def accepted_by_model(tree: Json, kind: Kind, document: str = "") -> dict[str, Any]:
+    """The normalised parts of a manifest of this kind. Raises :class:`InvalidInput` with what is wrong with it."""
+    try:
+        accepted: dict[str, Any] = model_of(kind).validate_python(tree)
+    except ValidationError as failure:
+        raise InvalidInput(*problems_of(failure, tree, kind, document)) from None
+    return accepted
 
 
 def problems_of(failure: ValidationError, tree: Json, kind: Kind, document: str = "") -> list[Problem]:

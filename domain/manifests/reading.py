@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
-from pydantic import ValidationError
 
 from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.identity import API_VERSION, canonical_json, digest_of, identity_bytes, manifest_bytes
 from domain.json_text import MAX_INTEGER, Json, shown
-from domain.manifests.kinds import Kind, model_of
-from domain.manifests.problems import problems_of
+from domain.manifests.kinds import Kind
 
 # RFC 8785 writes a float such as 1e20 with all its digits; read back as an integer it could not be written again.
 _LONG_INTEGER: Final = re.compile(rb"[:,\[-][0-9]{16}")
@@ -57,10 +55,10 @@ def read_manifest(tree: Json, *, document: str = "", kinds: Collection[Kind] | N
     :raises InvalidInput: with every problem of the document (at most 20), each with its path and remedy.
     """
     kind = _kind_of(tree, document, kinds)
-    try:
-        accepted = model_of(kind).validate_python(tree)
-    except ValidationError as failure:
-        raise InvalidInput(*problems_of(failure, tree, kind, document)) from None
+    # Only now: who reads what is stored needs no models, and loading them takes long.
+    from domain.manifests.problems import accepted_by_model  # noqa: PLC0415
+
+    accepted = accepted_by_model(tree, kind, document)
     metadata, spec = canonical_json(accepted["metadata"]), canonical_json(accepted["spec"])
     return Manifest(
         kind=kind,

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from domain.manifests.kinds import Kind, model_of
+from domain.manifests.kinds import Kind
+from domain.manifests.models import model_of
 
 SCHEMA_BASE: Final = "https://kernelindex.dev/schemas/v1alpha1/"
 

@@ -7,9 +7,10 @@ from service.api import cursors
 from service.api.context import Context
 from service.api.scalars import DateTime, LogCursor, Position
 from service.api.snapshot import Snapshot
+from service.api.types.described import input_type
 
 
-@strawberry.input(one_of=True, description="A moment of the log, named in one of three ways. The future is an error.")
+@input_type("A moment of the log, named in one of three ways. The future is an error.", one_of=True)
 class AsOf:
     position: Position | None = strawberry.field(
         default=strawberry.UNSET,

@@ -10,7 +10,7 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.executing import Projecting
 from service.api.recall import Recall
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.api.stamps import stamp
 from service.api.standings import Standings
 from service.app import Index
@@ -28,7 +28,7 @@ class Api:
         self._standings = Standings(index.views)
         self.recall = Recall(index.settings.fragment_cache_bytes)
         self._log_id = index.views.peek(saves.log_id)
-        projecting = Projecting(schema)
+        projecting = Projecting(built_schema())
         self.execute = projecting.execute
         self.data_of = projecting.data_of
 
@@ -59,7 +59,7 @@ async def execute(
     caller: Caller = AT_HOME,
 ) -> dict[str, Any]:
     """Run one operation, as the person at the machine that holds the log; answers the response as a document."""
-    api = Api(index)
+    api, schema = Api(index), built_schema()
     context = api.context(caller)
     try:
         prepared = DOCUMENTS.prepare(schema, query)

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-import structlog
 from graphql import Executor, OperationDefinitionNode, OperationType, VariableValues, get_variable_values
 from strawberry import Schema
 from strawberry.execution.is_awaitable import optimized_is_awaitable
@@ -12,8 +11,9 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.projecting import Compiled, compiled
 from service.http.documents import Prepared
+from service.logs import Log
 
-log = structlog.get_logger("kernelindex.executing")
+log = Log("executing")
 
 KEPT: Final = 16
 """Projections of one document: one for each operation and each combination of values in its directives."""

@@ -6,10 +6,11 @@ import strawberry
 
 from service.api.asked import Given
 from service.api.scalars import DateTime, Digest
+from service.api.types.described import input_type
 from service.api.types.enums import EvidenceLevel, RunStatus
 
 
-@strawberry.input(description="Which runs. All given fields must hold.")
+@input_type("Which runs. All given fields must hold.")
 class RunFilter(Given):
     operation: strawberry.ID | None = strawberry.field(default=None, description="Of this operation.")
     implementation: strawberry.ID | None = strawberry.field(default=None, description="Of this implementation.")
@@ -36,7 +37,7 @@ class RunFilter(Given):
         return criteria
 
 
-@strawberry.input(description="Which groups. All given fields must hold.")
+@input_type("Which groups. All given fields must hold.")
 class RankingFilter(Given):
     operation: strawberry.ID | None = strawberry.field(default=None, description="Of this operation.")
     workload: strawberry.ID | None = strawberry.field(default=None, description="On this workload.")
@@ -45,6 +46,6 @@ class RankingFilter(Given):
     source: str | None = strawberry.field(default=None, description="With ranked runs from the source of this slug.")
 
 
-@strawberry.input(description="Which operations.")
+@input_type("Which operations.")
 class OperationFilter(Given):
     family: str | None = strawberry.field(default=None, description="Of this family.")

@@ -18,10 +18,11 @@ from service.api.types.audit import (
 )
 from service.api.types.base import loaded
 from service.api.types.connections import Connection
+from service.api.types.described import input_type
 from service.api.types.events import Event, event_connection, event_node, event_position
 
 
-@strawberry.input(description="Which events. All given fields must hold.")
+@input_type("Which events. All given fields must hold.")
 class EventFilter(Given):
     types: list[str] | None = strawberry.field(default=None, description="Of one of these types, say `RunIngested`.")
     stream: str | None = strawberry.field(default=None, description="In this stream, such as `source/<slug>`.")

@@ -24,6 +24,7 @@ from service.api.types.catalogue import Hardware, Implementation, Operation, Pro
 from service.api.types.citations import ACCESSED_ON, STYLE, CitationExport
 from service.api.types.cited import CitedRecord
 from service.api.types.connections import Connection, PageArguments, connection
+from service.api.types.described import interface_type, object_type
 from service.api.types.enums import CitationFormat, RunOrder
 from service.api.types.rankings import Ranking
 from service.api.types.runs import Run
@@ -32,7 +33,7 @@ from service.api.viewer import RateLimit, Viewer, rate_limit, viewer
 MAX_NODES: Final = 100
 
 
-@strawberry.interface(description="What can be read of the index as of a position.")
+@interface_type("What can be read of the index as of a position.")
 class Reads(Finding, RecordReads, RerunAndIssueReads, LogReads):
     @loaded(Run | None, "A run by digest, unique prefix of at least 8 hex digits, or alias.")
     async def run(self, root: Asked, info: Ask, id: strawberry.ID) -> Doc | None:  # noqa: A002 the schema's name
@@ -183,7 +184,7 @@ class PastReads(Documented, Reads):
     graphql_name = "Snapshot"
 
 
-@strawberry.type(description="What can be read of the index now. All fields of an operation share one snapshot.")
+@object_type("What can be read of the index now. All fields of an operation share one snapshot.")
 class Query(Reads, LogProofs):
     @loaded(
         PastReads | None,

@@ -16,12 +16,13 @@ from service.api.resolving import bare_id, require_id
 from service.api.snapshot import Snapshot
 from service.api.types.base import loaded
 from service.api.types.connections import Connection, PageArguments, connection
+from service.api.types.described import input_type
 from service.api.types.enums import IssueState, RerunState
 from service.api.types.issues import Issue
 from service.api.types.reruns import Rerun, Runner
 
 
-@strawberry.input(description="Which reruns. All given fields must hold.")
+@input_type("Which reruns. All given fields must hold.")
 class RerunFilter(Given):
     state: RerunState | None = strawberry.field(default=None, description="In this state.")
     hardware: str | None = strawberry.field(default=None, description="Of runs on this product, by name or slug.")
@@ -30,14 +31,14 @@ class RerunFilter(Given):
     outcome: RerunOutcome | None = strawberry.field(default=None, description="With this outcome.")
 
 
-@strawberry.input(description="Which issues. All given fields must hold.")
+@input_type("Which issues. All given fields must hold.")
 class IssueFilter(Given):
     run: strawberry.ID | None = strawberry.field(default=None, description="On this run.")
     category: IssueCategory | None = strawberry.field(default=None, description="Of this kind.")
     state: IssueState | None = strawberry.field(default=None, description="In this state.")
 
 
-@strawberry.input(description="Which runners. All given fields must hold.")
+@input_type("Which runners. All given fields must hold.")
 class RunnerFilter(Given):
     operator: str | None = strawberry.field(default=None, description="Of this operator.")
     host: str | None = strawberry.field(default=None, description="On this machine.")

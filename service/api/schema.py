@@ -1,5 +1,6 @@
 """The schema, put together."""
 
+from functools import cache
 from typing import Final
 
 from strawberry.schema.config import StrawberryConfig
@@ -69,11 +70,15 @@ def _max_values(context: Context) -> int:
 LIMITS: Final = Limits()
 DOCUMENTS: Final = Documents(LIMITS, max_cost=_max_cost, max_values=_max_values)
 
-schema: Final = QuietSchema(
-    query=Query,
-    mutation=Mutation,
-    subscription=Subscription,
-    types=NODES,
-    extensions=[DOCUMENTS],
-    config=StrawberryConfig(default_resolver=pick, scalar_map=SCALARS),
-)
+
+@cache
+def built_schema() -> QuietSchema:
+    """The one schema of this process. It is built when it is first asked for: that takes a while."""
+    return QuietSchema(
+        query=Query,
+        mutation=Mutation,
+        subscription=Subscription,
+        types=NODES,
+        extensions=[DOCUMENTS],
+        config=StrawberryConfig(default_resolver=pick, scalar_map=SCALARS),
+    )

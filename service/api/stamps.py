@@ -3,17 +3,16 @@
 from base64 import b64encode
 from datetime import datetime
 
-import strawberry
-
 from domain.events import timestamp
 from projections.model import Doc
 from service.api import cursors
 from service.api.scalars import Date, DateTime, LogCursor, Position
 from service.api.snapshot import Snapshot
 from service.api.types.base import picked
+from service.api.types.described import object_type
 
 
-@strawberry.type(description="When and as of which position of the log something was read: what makes it citable.")
+@object_type("When and as of which position of the log something was read: what makes it citable.")
 class AccessStamp:
     accessed_at: DateTime = picked("When it was read.")
     accessed_on: Date = picked("The UTC day on which it was read.")

@@ -19,6 +19,7 @@ from service.api.filters import RunFilter
 from service.api.log_reads import EventFilter
 from service.api.rerun_reads import RerunFilter, rerun_criteria
 from service.api.scalars import Digest, LogCursor
+from service.api.types.described import object_type
 from service.api.types.messages import EventMessage, EvidenceMessage, RankingMessage, RerunMessage, RunMessage
 from service.subscriptions import feeds
 from service.subscriptions.feeds import Feed, Read
@@ -41,8 +42,8 @@ def told(graphql_type: Any, description: str) -> Callable[[Callable[..., object]
     return field
 
 
-@strawberry.type(
-    description="What can be subscribed to, over graphql-transport-ws at /graphql or over SSE at /graphql/stream."
+@object_type(
+    "What can be subscribed to, over graphql-transport-ws at /graphql or over SSE at /graphql/stream."
     " Messages come in the order of the log, each once."
 )
 class Subscription:

@@ -7,13 +7,14 @@ from domain.principals import Scope
 from projections.model import Doc
 from service.api.scalars import DateTime
 from service.api.types.base import picked
+from service.api.types.described import object_type
 from service.auth import Caller
 from service.rates import Standing
 
 strawberry.enum(Scope, description="What a key may be used for.")
 
 
-@strawberry.type(description="Who asks: the principal that holds the key.")
+@object_type("Who asks: the principal that holds the key.")
 class Viewer:
     principal: str = picked("Its opaque id, as events name it in `actor`. Several keys of one principal are one voice.")
     name: str | None = picked("What the key was named when it was made. It is not in the log.")
@@ -23,7 +24,7 @@ class Viewer:
     expires_at: DateTime | None = picked("When the key stops being taken; null where it does not.")
 
 
-@strawberry.type(description="How often this caller may ask. Each request counts one, whatever it costs.")
+@object_type("How often this caller may ask. Each request counts one, whatever it costs.")
 class RateLimit:
     limit: int = picked("How many requests a minute.")
     remaining: int = picked("How many are left now, this one taken off.")

@@ -7,10 +7,11 @@ from cyclopts import Parameter
 from domain.errors import ErrorCode, InvalidInput
 from domain.json_text import read_json
 from service.api.execute import execute
-from service.api.schema import schema as graphql_schema
+from service.api.schema import built_schema
 from service.app import open_index
-from service.cli.output import print_json, quiet_logs
+from service.cli.output import print_json
 from service.data_folder import require_log
+from service.logs import quiet_logs
 from service.settings import Settings
 
 
@@ -67,4 +68,4 @@ def _variables(text: str | None) -> dict[str, Any] | None:
 
 def schema() -> None:
     """Print the GraphQL schema in its definition language."""
-    print(graphql_schema.as_str())  # noqa: T201
+    print(built_schema().as_str())  # noqa: T201

@@ -18,9 +18,10 @@ from service.audit.exporting import exported
 from service.audit.verified import Verified
 from service.audit.verifying import verify
 from service.audit.witnessing import Origin, append_checkpoint
-from service.cli.output import print_json, quiet_logs
+from service.cli.output import print_json
 from service.data_folder import require_log
 from service.event_log import EventLog
+from service.logs import quiet_logs
 from service.settings import Settings
 
 app = App(

@@ -7,8 +7,9 @@ from domain.errors import ErrorCode, InvalidInput
 from service.api.execute import execute
 from service.app import open_index
 from service.citations import CitationFormat
-from service.cli.output import print_json, quiet_logs
+from service.cli.output import print_json
 from service.data_folder import require_log
+from service.logs import quiet_logs
 from service.queries import FOLDER
 from service.settings import Settings
 

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from domain.errors import ErrorCode, KernelIndexError, Problem
 from service.cli.asking import answer
-from service.cli.output import quiet_logs
+from service.logs import quiet_logs
 
 QUERY = """query($ids: [ID!]!, $format: ComparisonFormat!) {
   compare(ids: $ids) { comparable export(format: $format) }

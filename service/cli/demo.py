@@ -8,10 +8,11 @@ from shlex import join, quote
 
 from domain.facts import SourceImported
 from service.app import Index, open_index
-from service.cli.output import print_report, progress, quiet_logs
+from service.cli.output import print_report, progress
 from service.cli.serving import listen, run, with_address
 from service.event_log import EventLog
 from service.importing.jobs import import_into
+from service.logs import quiet_logs
 from service.sample import FILES, FIRST_RUN
 from service.settings import Settings
 from service.sources.known import KNOWN

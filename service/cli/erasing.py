@@ -12,8 +12,8 @@ from domain.json_text import shown
 from domain.principals import LOCAL
 from projections import erasures
 from service.app import open_index
-from service.cli.output import quiet_logs
 from service.ledger import Refusal
+from service.logs import quiet_logs
 from service.settings import Settings
 
 # Read strictly: a fraction must not be rounded to somebody else's event.

@@ -2,13 +2,10 @@
 
 import sqlite3
 
-from pydantic import ValidationError
-
 from domain.errors import KernelIndexError
 from domain.events import DamagedEvent, UnknownEventType
 from projections.saves import UnknownPolicy
 from service.event_store import LogUnusable
-from service.settings import Settings
 
 
 def lines_of(error: Exception) -> list[str]:
@@ -18,8 +15,6 @@ def lines_of(error: Exception) -> list[str]:
             return [f"error: {problem}" for problem in error.problems]
         case DamagedEvent() | LogUnusable() | UnknownEventType() | UnknownPolicy():
             return [f"error: {error}"]
-        case ValidationError() if error.title == Settings.__name__:
-            return [_setting(detail["loc"], detail["msg"]) for detail in error.errors()]
         case sqlite3.Error():
             return [f"error: the data folder can't be used: {error}"]
         case OSError():
@@ -27,8 +22,3 @@ def lines_of(error: Exception) -> list[str]:
             return [f"error: {where}{error.strerror or error}"]
         case _:
             return []
-
-
-def _setting(place: tuple[int | str, ...], message: str) -> str:
-    name = "_".join(str(step) for step in place).upper()
-    return f"error: KERNELINDEX_{name}: {message[:1].lower()}{message[1:]}"

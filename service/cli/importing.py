@@ -69,9 +69,10 @@ async def import_files(
         companion.start()
     # Only now: the companion starts while this process loads the rest.
     from service.app import open_index  # noqa: PLC0415
-    from service.cli.output import print_json, print_report, progress, quiet_logs, write_rejects  # noqa: PLC0415
+    from service.cli.output import print_json, print_report, progress, write_rejects  # noqa: PLC0415
     from service.importing.jobs import import_into, try_import  # noqa: PLC0415
     from service.importing.upstream import Options  # noqa: PLC0415
+    from service.logs import quiet_logs  # noqa: PLC0415
     from service.memory import search_garbage_less  # noqa: PLC0415
 
     quiet_logs()

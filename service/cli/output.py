@@ -1,14 +1,11 @@
 """Printing results: for people, and as JSON."""
 
-import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import structlog
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -17,14 +14,6 @@ from service.importing.report import Report
 
 MOST_NEW_RUNS: Final = 10
 MOST_REFUSALS: Final = 20
-
-
-def quiet_logs() -> None:
-    """Keep logs off standard output, where results are, and quiet but for warnings."""
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
 
 
 def print_json(value: Any, *, pretty: bool = True) -> None:

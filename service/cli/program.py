@@ -5,7 +5,7 @@ import sys
 
 from cyclopts import App, Parameter
 
-from service.memory import search_garbage_rarely
+from service.memory import search_no_garbage_yet
 
 
 def _version() -> str:
@@ -54,7 +54,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command that the arguments name. Exit status: 0 fine, 1 something was refused or failed, 2 misused."""
-    search_garbage_rarely()
+    search_no_garbage_yet()
     try:
         sys.exit(app(sys.argv[1:], result_action="return_value"))
     except KeyboardInterrupt:

@@ -5,9 +5,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from service.app import utc_now
-from service.cli.output import print_json, quiet_logs
+from service.cli.output import print_json
 from service.data_folder import require_log
 from service.event_log import EventLog
+from service.logs import quiet_logs
 from service.replay import Replayed, read_moment, replay
 from service.settings import Settings
 

@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 from domain.errors import InvalidInput
 from service.cli.pushing import KEY
 from service.logs import configure_logs
+from service.memory import search_garbage_less
 from service.runner import key_file
 from service.runner.bell import Bell
 from service.runner.client import GraphQLIndex
@@ -68,6 +69,7 @@ def run(
         How many seconds COMMAND may take; a request that takes longer is given back.
     """
     configure_logs()
+    search_garbage_less()
     private = key_file.read(key)
     _require(command, poll_s, timeout_s)
     spool = Spool(key)

@@ -4,6 +4,8 @@ import asyncio
 import errno
 import signal
 import socket
+from dataclasses import replace
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -44,8 +46,8 @@ def with_address(settings: Settings, host: str | None, port: int | None) -> Sett
     """The settings with the address that the command line names."""
     if port is not None and not 0 <= port <= MAX_PORT:
         raise InvalidInput.because(f"{port} is not a port", path="--port", remedy=f"take one from 0 to {MAX_PORT}")
-    given = {"host": host, "port": port}
-    return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+    given: dict[str, Any] = {"host": host, "port": port}
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
 
 
 def listen(settings: Settings) -> socket.socket:

@@ -8,8 +8,9 @@ from domain.audit.findings import Tampered
 from domain.errors import NotFound
 from service.audit.rebuilding import rebuild_views, verify_views
 from service.cli.auditing import AsJson, report
-from service.cli.output import print_json, quiet_logs
+from service.cli.output import print_json
 from service.data_folder import require_log
+from service.logs import quiet_logs
 from service.settings import Settings
 
 app = App(

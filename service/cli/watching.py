@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from service.cli.output import print_json
 from service.cli.pushing import KEY
+from service.memory import search_garbage_less
 from service.remote_stream import Message, follow
 
 QUERY: Final = """
@@ -58,6 +59,7 @@ def watch(
     json
         Print each run as JSON on a line.
     """
+    search_garbage_less()
     given = {"operation": operation, "hardware": hardware, "source": source}
     chosen = {name: value for name, value in given.items() if value is not None}
     place = _Place(state or _default_state(server, chosen))

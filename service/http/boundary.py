@@ -9,10 +9,10 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from structlog.contextvars import bound_contextvars
 
 from service.http.answers import AnswerError, error_as_json
 from service.http.cors import opened
+from service.logs import logged_under
 
 SAFE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
@@ -48,7 +48,7 @@ class RequestBoundary:
             await self.app(scope, receive, send)
             return
         request_id = request_id_of(Headers(scope=scope).get("x-request-id", ""), self.make_id)
-        with bound_contextvars(request_id=request_id):
+        with logged_under(request_id):
             await self._run(scope, receive, send, (b"x-request-id", request_id.encode()))
 
     async def _run(self, scope: Scope, receive: Receive, send: Send, header: tuple[bytes, bytes]) -> None:

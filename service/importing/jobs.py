@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -85,7 +86,7 @@ async def _copy(settings: Settings, now: Clock, new_id: NewId) -> AsyncIterator[
             if path_in(settings.data_dir).exists():
                 await asyncio.to_thread(_copy_database, path_in(settings.data_dir), path_in(Path(folder)))
             await asyncio.to_thread(_copy_database, original, Path(folder) / "log.db")
-        scratch = settings.model_copy(update={"data_dir": Path(folder)})
+        scratch = replace(settings, data_dir=Path(folder))
         async with open_index(scratch, now=now, new_id=new_id, follow=False, level=False) as index:
             yield index
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from domain.bundles import Alias
+from domain.bundle_records import Alias
 from domain.errors import ErrorCode, InvalidInput, Problem, raise_if_any
 from domain.json_text import MAX_INTEGER, Json, shown
 from domain.manifests import Kind, Manifest, read_manifest

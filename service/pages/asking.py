@@ -15,7 +15,7 @@ from starlette.requests import Request
 from domain.errors import ErrorCode, KernelIndexError
 from projections.model import Doc
 from service.api.context import Context
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.errors_out import cause_of, refused
 from service.pages.parameters import moment
 
@@ -42,7 +42,7 @@ async def ask(context: Context, document: str, operation: str, /, **variables: A
     """
     try:
         async with asyncio.timeout(context.index.settings.query_timeout_s):
-            result = await schema.execute(
+            result = await built_schema().execute(
                 text_of(document), variable_values=variables, context_value=context, operation_name=operation
             )
     except TimeoutError:

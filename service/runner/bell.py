@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 import httpx
-import structlog
 
 from domain.errors import KernelIndexError
+from service.logs import Log
 from service.remote_stream import follow
 from service.runner.stopping import HasFileno
 
@@ -23,7 +23,7 @@ subscription Requests($filter: RerunFilter) {
 RINGING: Final = ("RerunChange", "CaughtUp", "Lagged")
 """``CaughtUp`` too: what was asked for between the last look and the beginning of the subscription is there by then."""
 
-_logger = structlog.get_logger()
+_logger = Log("runner")
 
 
 class Ringing(Protocol):

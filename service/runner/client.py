@@ -12,9 +12,9 @@ from typing import Any, Final, Self
 
 import httpx
 import msgspec
-import structlog
 
 from domain.errors import ErrorCode, KernelIndexError, NotFound, error_of
+from service.logs import Log
 from service.remote import LONGEST_WAIT_S, PASSING, failure_of, problem_of, wait_s
 from service.runner import documents
 from service.runner.spool import Result
@@ -35,7 +35,7 @@ PASSING_CODES: Final = frozenset(
 )
 """Codes of errors after which the same request may succeed."""
 
-_logger = structlog.get_logger()
+_logger = Log("runner")
 Data = dict[str, Any]
 
 

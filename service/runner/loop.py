@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import msgspec
-import structlog
 
 from domain.commands.rerun_results import statement
 from domain.errors import Conflict, ErrorCode, Forbidden, InvalidInput, KernelIndexError, NotFound
 from domain.manifests import Manifest
+from service.logs import Log
 from service.runner.bell import Ringing, Silence
 from service.runner.harness import HarnessFailed, Measured, Task
 from service.runner.key_file import public_text
@@ -28,7 +28,7 @@ MOST_REASON: Final = 500
 RENEWALS_A_LEASE: Final = 3
 SHORTEST_BEAT_S: Final = 0.2
 
-_logger = structlog.get_logger()
+_logger = Log("runner")
 
 
 class Runner:

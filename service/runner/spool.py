@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import structlog
 
 from domain.errors import Conflict
 from service.data_folder import PRIVATE
+from service.logs import Log
 
-_logger = structlog.get_logger()
+_logger = Log("runner")
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True, tag="taken"):

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from domain.bundles import MAX_ALIASES, read_bundle
+from domain.bundle_records import MAX_ALIASES
+from domain.bundles import read_bundle
 from domain.errors import ErrorCode, InvalidInput, Problem
 from domain.manifests import Manifest
 from tests.examples import API_VERSION, OPERATION, PROJECT, run

@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from rich.pretty import pretty_repr
 from starlette.datastructures import Headers
-from structlog.testing import capture_logs
 
 from domain.errors import InvalidInput
 from domain.principals import Scope
@@ -16,6 +16,7 @@ from service.settings import Settings
 from service.web import create_app
 from tests.examples import bundle
 from tests.service.api.asking import texts_of, tree_of
+from tests.service.logged import logged as logged_lines
 from tests.service.site import Site, asked, error, site
 
 VIEWER = "{ viewer { principal } }"
@@ -133,7 +134,7 @@ async def test_no_log_line_and_no_answer_holds_a_secret(
     attempts = [header, {"Authorization": header["Authorization"][:-1]}, {"Authorization": f"Basic {secret}"}]
     told = []
     caplog.set_level(0)
-    with capture_logs() as lines:
+    with logged_lines() as lines:
         for _ in range(2):
             for attempt in attempts:
                 told += [
@@ -154,13 +155,16 @@ async def test_no_log_line_and_no_answer_holds_a_secret(
 
 def test_the_secret_of_the_server_is_hidden_in_the_settings_text() -> None:
     """Settings are what people print first when something is wrong."""
-    settings = Settings(key_secret="correct horse battery staple, and more")
-    assert "battery" not in f"{settings!r}{settings}{settings.model_dump_json()}"
+    settings = Settings(key_secret="correct horse battery staple, and more", checkpoint_key="battery")
+    assert settings.key_secret
+    assert settings.key_secret.reveal() == "correct horse battery staple, and more"
+    assert "battery" not in f"{settings!r}{settings}{settings.key_secret}{pretty_repr(settings)}"
 
 
 def test_a_server_secret_that_could_be_guessed_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 32"):
+    with pytest.raises(InvalidInput, match="at least 32") as refused:
         Settings(key_secret="hunter2")
+    assert "hunter2" not in str(refused.value)
 
 
 class TestWriting:

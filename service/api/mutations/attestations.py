@@ -13,10 +13,11 @@ from service.api.mutations.writing import Ask, written
 from service.api.resolving import bare_id
 from service.api.scalars import URL, Decimal
 from service.api.types.base import loaded
+from service.api.types.described import input_type, object_type
 from service.keys import ATTESTATIONS
 
 
-@strawberry.input(description="What became of trying a run.")
+@input_type("What became of trying a run.")
 class AttestRunInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     type: AttestationType = strawberry.field(description="What is attested.")
@@ -43,7 +44,7 @@ class AttestRunInput:
         )
 
 
-@strawberry.input(description="An attestation to take off the pages.")
+@input_type("An attestation to take off the pages.")
 class HideAttestationInput:
     attestation: strawberry.ID = strawberry.field(description="The attestation.")
     reason: str = strawberry.field(description="Why, in at most 2,000 characters; everyone can read it.")
@@ -53,12 +54,12 @@ class HideAttestationInput:
         return HideAttestation(attestation=bare_id("attestation", self.attestation), reason=self.reason)
 
 
-@strawberry.type(description="An attestation that is filed.")
+@object_type("An attestation that is filed.")
 class AttestRunSuccess(AttestationWritten):
     pass
 
 
-@strawberry.type(description="An attestation that is hidden. It stays in the log, and counts no more.")
+@object_type("An attestation that is hidden. It stays in the log, and counts no more.")
 class HideAttestationSuccess(AttestationWritten):
     pass
 

@@ -12,9 +12,10 @@ from service.api.mutations.writing import Ask, written
 from service.api.resolving import node
 from service.api.scalars import ManifestText
 from service.api.types.base import Node, Root, loaded, snapshot_of
+from service.api.types.described import input_type, object_type
 
 
-@strawberry.input(description="A record, and the editorial part that it is to have.")
+@input_type("A record, and the editorial part that it is to have.")
 class ReviseMetadataInput:
     manifest: ManifestText = strawberry.field(
         description="The whole manifest of a registered record with its new `metadata`; the rest must be as it is."
@@ -27,7 +28,7 @@ class ReviseMetadataInput:
         return ReviseMetadata(manifest=manifest, reason=self.reason, salt=context.index.new_id())
 
 
-@strawberry.input(description="A run to withdraw.")
+@input_type("A run to withdraw.")
 class RetractRunInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     reason: str = strawberry.field(description="Why, in at most 2,000 characters; everyone can read it.")
@@ -37,7 +38,7 @@ class RetractRunInput:
         return RetractRun(run=await run_digest(context.snapshot, self.run), reason=self.reason)
 
 
-@strawberry.input(description="A run that another one takes the place of.")
+@input_type("A run that another one takes the place of.")
 class SupersedeRunInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     successor: strawberry.ID = strawberry.field(description="The run that stands in its place.")
@@ -52,19 +53,19 @@ class SupersedeRunInput:
         )
 
 
-@strawberry.type(description="A record whose editorial part is the one that was sent.")
+@object_type("A record whose editorial part is the one that was sent.")
 class ReviseMetadataSuccess(Written):
     @loaded(Node, "The record, as it stands by now.")
     async def node(self, root: Root) -> Doc | None:
         return await node(snapshot_of(root), root["@subject"])
 
 
-@strawberry.type(description="A run that is retracted. Its permalink goes on resolving, and says why.")
+@object_type("A run that is retracted. Its permalink goes on resolving, and says why.")
 class RetractRunSuccess(RunWritten):
     pass
 
 
-@strawberry.type(description="A run that is superseded. Its permalink goes on resolving, and says by what and why.")
+@object_type("A run that is superseded. Its permalink goes on resolving, and says by what and why.")
 class SupersedeRunSuccess(RunWritten):
     pass
 

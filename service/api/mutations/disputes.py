@@ -14,11 +14,12 @@ from service.api.mutations.reading import idempotency_key, run_digest
 from service.api.mutations.writing import Ask, written
 from service.api.resolving import bare_id
 from service.api.types.base import Root, loaded, snapshot_of
+from service.api.types.described import input_type, object_type
 from service.api.types.lifecycle import Dispute, lifecycle
 from service.api.types.runs import Run
 
 
-@strawberry.input(description="A doubt about the result of a run.")
+@input_type("A doubt about the result of a run.")
 class OpenDisputeInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     blocking: bool = strawberry.field(description="Whether the run is kept out of the rankings while this is open.")
@@ -36,7 +37,7 @@ class OpenDisputeInput:
         )
 
 
-@strawberry.input(description="How a dispute ends.")
+@input_type("How a dispute ends.")
 class ResolveDisputeInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     dispute: strawberry.ID = strawberry.field(description="The dispute.")
@@ -80,12 +81,12 @@ async def _run(root: Doc) -> Doc:
     return cast("Doc", await snapshot.document("runs", digest))
 
 
-@strawberry.type(description="A dispute that is open.")
+@object_type("A dispute that is open.")
 class OpenDisputeSuccess(DisputeWritten):
     pass
 
 
-@strawberry.type(description="A dispute that has ended.")
+@object_type("A dispute that has ended.")
 class ResolveDisputeSuccess(DisputeWritten):
     pass
 

@@ -7,10 +7,11 @@ import strawberry
 from domain.errors import KernelIndexError
 from projections.model import Doc
 from service.api.types.base import Documented, Told, picked
+from service.api.types.described import interface_type, object_type
 from service.api.types.enums import ErrorCode
 
 
-@strawberry.type(description="One thing that is wrong, where it is, and what would be right.")
+@object_type("One thing that is wrong, where it is, and what would be right.")
 class Problem:
     message: str = picked("What is wrong.")
     code: ErrorCode = picked("Its code.")
@@ -19,7 +20,7 @@ class Problem:
     remedy: str | None = picked("What would be right.")
 
 
-@strawberry.interface(description="Why something was not done, and what to do about it.")
+@interface_type("Why something was not done, and what to do about it.")
 class UserError(Told):
     message: str = picked("What is wrong; of several problems the first.")
     code: ErrorCode = picked("Its code.")
@@ -28,27 +29,27 @@ class UserError(Told):
     problems: list[Problem] = picked("All problems that were found.")
 
 
-@strawberry.type(description="What was sent can't be accepted as it stands.")
+@object_type("What was sent can't be accepted as it stands.")
 class InvalidInput(Documented, UserError):
     pass
 
 
-@strawberry.type(description="What was sent contradicts what is already recorded.")
+@object_type("What was sent contradicts what is already recorded.")
 class Conflict(Documented, UserError):
     pass
 
 
-@strawberry.type(description="You may not do that.")
+@object_type("You may not do that.")
 class Forbidden(Documented, UserError):
     pass
 
 
-@strawberry.type(description="Nothing is recorded under that name.")
+@object_type("Nothing is recorded under that name.")
 class NotFound(Documented, UserError):
     pass
 
 
-@strawberry.type(description="Too much of it; a later try may succeed.")
+@object_type("Too much of it; a later try may succeed.")
 class RateLimited(Documented, UserError):
     pass
 

@@ -11,11 +11,12 @@ from domain.errors import InvalidInput, KernelIndexError, Problem
 from domain.json_text import Json, check_tree
 from domain.manifests import Kind, Manifest, read_manifest
 from service.api.scalars import Date, DateTime, ManifestText
+from service.api.types.described import input_type
 from service.documents import read_document
 from service.intake import Item
 
 
-@strawberry.input(description="How the source and other indexes speak of a run.")
+@input_type("How the source and other indexes speak of a run.")
 class RecordInput:
     source: str | None = strawberry.field(default=None, description="The slug of its source.")
     external_id: str | None = strawberry.field(default=None, description="The id that the source gave it.")
@@ -25,7 +26,7 @@ class RecordInput:
     producer: str | None = strawberry.field(default=None, description="Who produced the result.")
 
 
-@strawberry.input(description="A run and any of the manifests that it refers to, as text.")
+@input_type("A run and any of the manifests that it refers to, as text.")
 class BundleInput:
     run: ManifestText = strawberry.field(description="The run.")
     protocol: ManifestText | None = strawberry.field(default=None, description="Its protocol.")
@@ -37,25 +38,25 @@ class BundleInput:
     record: RecordInput | None = strawberry.field(default=None, description="How others speak of it.")
 
 
-@strawberry.input(description="A run to record.")
+@input_type("A run to record.")
 class IngestRunInput(BundleInput):
     idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
 
 
-@strawberry.input(description="Runs to record.")
+@input_type("Runs to record.")
 class IngestRunsInput:
     bundles: list[BundleInput] = strawberry.field(description="1 to 500 runs, each with its own result.")
     idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")
     dry_run: bool = strawberry.field(default=False, description="Say what would happen, and record nothing.")
 
 
-@strawberry.input(description="A manifest to register.")
+@input_type("A manifest to register.")
 class ManifestInput:
     manifest: ManifestText = strawberry.field(description="The manifest, of any kind but a run.")
     project: ManifestText | None = strawberry.field(default=None, description="Of an implementation its project.")
 
 
-@strawberry.input(description="Manifests to register.")
+@input_type("Manifests to register.")
 class RegisterManifestsInput:
     manifests: list[ManifestInput] = strawberry.field(description="1 to 500 manifests, each with its own result.")
     idempotency_key: str = strawberry.field(description="1 to 128 characters; a retry with the same key is safe.")

@@ -8,17 +8,18 @@ from projections.model import Doc
 from service.api.mutations.failures import Failure
 from service.api.scalars import Digest, Position
 from service.api.types.base import Documented, Node, Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 from service.api.types.enums import Kind
 from service.api.types.runs import Run
 
 
-@strawberry.type(description="A manifest by kind and digest.")
+@object_type("A manifest by kind and digest.")
 class ManifestReference:
     kind: Kind = picked("Its kind.")
     digest: Digest = picked("Its digest.")
 
 
-@strawberry.type(description="A run that is recorded, by this request or an earlier one.")
+@object_type("A run that is recorded, by this request or an earlier one.")
 class IngestRunSuccess(Documented):
     digest: Digest = picked("The run's digest.")
     created: bool = picked("Whether this request recorded it; false where it was recorded already.")
@@ -32,7 +33,7 @@ class IngestRunSuccess(Documented):
         return await snapshot_of(root).document("runs", root["digest"])
 
 
-@strawberry.type(description="A manifest that is registered, by this request or an earlier one.")
+@object_type("A manifest that is registered, by this request or an earlier one.")
 class RegisterManifestSuccess(Documented):
     digest: Digest = picked("The manifest's digest.")
     kind: Kind = picked("The manifest's kind.")
@@ -54,13 +55,13 @@ RegisterManifestPayload = Annotated[
 ]
 
 
-@strawberry.type(description="What became of each run of a batch.")
+@object_type("What became of each run of a batch.")
 class IngestRunsSuccess(Documented):
     results: list[IngestRunPayload] = picked("One for each bundle, in the order given.")
     position: Position | None = picked("A position at which all of it can be seen; null in a dry run.")
 
 
-@strawberry.type(description="What became of each manifest of a batch.")
+@object_type("What became of each manifest of a batch.")
 class RegisterManifestsSuccess(Documented):
     results: list[RegisterManifestPayload] = picked("One for each manifest, in the order given.")
     position: Position | None = picked("A position at which all of it can be seen; null in a dry run.")

@@ -12,10 +12,11 @@ from service.api.mutations.reading import idempotency_key, run_digest
 from service.api.mutations.writing import Ask, written
 from service.api.resolving import bare_id
 from service.api.types.base import loaded
+from service.api.types.described import input_type, object_type
 from service.keys import ISSUES
 
 
-@strawberry.input(description="What is wrong with a run.")
+@input_type("What is wrong with a run.")
 class ReportIssueInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     category: IssueCategory = strawberry.field(description="What kind of thing is wrong.")
@@ -32,7 +33,7 @@ class ReportIssueInput:
         )
 
 
-@strawberry.input(description="What an issue ended in.")
+@input_type("What an issue ended in.")
 class CloseIssueInput:
     issue: strawberry.ID = strawberry.field(description="The issue.")
     outcome: IssueOutcome = strawberry.field(description="What it led to.")
@@ -43,12 +44,12 @@ class CloseIssueInput:
         return CloseIssue(issue=bare_id("issue", self.issue), outcome=self.outcome, note=self.note)
 
 
-@strawberry.type(description="An issue that is reported.")
+@object_type("An issue that is reported.")
 class ReportIssueSuccess(IssueWritten):
     pass
 
 
-@strawberry.type(description="An issue that is closed.")
+@object_type("An issue that is closed.")
 class CloseIssueSuccess(IssueWritten):
     pass
 

@@ -13,10 +13,11 @@ from service.api.mutations.writing import Ask, written
 from service.api.resolving import bare_id
 from service.api.scalars import ManifestText
 from service.api.types.base import loaded
+from service.api.types.described import input_type, object_type
 from service.signatures import verify
 
 
-@strawberry.input(description="A run to measure again.")
+@input_type("A run to measure again.")
 class RequestRerunInput:
     run: strawberry.ID = strawberry.field(description="The run: a digest, a unique prefix of one, or an alias.")
     note: str | None = strawberry.field(default=None, description="What for, in at most 2,000 characters.")
@@ -27,7 +28,7 @@ class RequestRerunInput:
         return RequestRerun(rerun=context.index.new_id(), run=run, note=self.note)
 
 
-@strawberry.input(description="A request and the runner that takes it.")
+@input_type("A request and the runner that takes it.")
 class StartRerunInput:
     rerun: strawberry.ID = strawberry.field(description="The request.")
     runner: strawberry.ID = strawberry.field(description="The runner, whose operator asks.")
@@ -42,7 +43,7 @@ class StartRerunInput:
         )
 
 
-@strawberry.input(description="A request and the runner that is at work on it.")
+@input_type("A request and the runner that is at work on it.")
 class RenewRerunLeaseInput:
     rerun: strawberry.ID = strawberry.field(description="The request.")
     runner: strawberry.ID = strawberry.field(description="The runner, whose operator asks.")
@@ -57,7 +58,7 @@ class RenewRerunLeaseInput:
         )
 
 
-@strawberry.input(description="What a runner measured.")
+@input_type("What a runner measured.")
 class RecordRerunInput:
     rerun: strawberry.ID = strawberry.field(description="The request.")
     runner: strawberry.ID = strawberry.field(description="The runner that started it last.")
@@ -85,7 +86,7 @@ class RecordRerunInput:
         )
 
 
-@strawberry.input(description="A request that a runner gives back.")
+@input_type("A request that a runner gives back.")
 class AbandonRerunInput:
     rerun: strawberry.ID = strawberry.field(description="The request.")
     runner: strawberry.ID = strawberry.field(description="The runner that is at work on it.")
@@ -98,27 +99,27 @@ class AbandonRerunInput:
         )
 
 
-@strawberry.type(description="A rerun that is asked for.")
+@object_type("A rerun that is asked for.")
 class RequestRerunSuccess(RerunWritten):
     pass
 
 
-@strawberry.type(description="A rerun that this runner has to itself until `leaseExpiresAt`.")
+@object_type("A rerun that this runner has to itself until `leaseExpiresAt`.")
 class StartRerunSuccess(RerunWritten):
     pass
 
 
-@strawberry.type(description="A rerun whose lease is renewed.")
+@object_type("A rerun whose lease is renewed.")
 class RenewRerunLeaseSuccess(RerunWritten):
     pass
 
 
-@strawberry.type(description="A rerun that is recorded, with the outcome that follows from both manifests.")
+@object_type("A rerun that is recorded, with the outcome that follows from both manifests.")
 class RecordRerunSuccess(RerunWritten):
     pass
 
 
-@strawberry.type(description="A rerun that others may start.")
+@object_type("A rerun that others may start.")
 class AbandonRerunSuccess(RerunWritten):
     pass
 

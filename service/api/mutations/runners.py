@@ -11,9 +11,10 @@ from service.api.mutations.reading import idempotency_key
 from service.api.mutations.writing import Ask, written
 from service.api.resolving import bare_id
 from service.api.types.base import loaded
+from service.api.types.described import input_type, object_type
 
 
-@strawberry.input(description="A machine whose reruns are to count.")
+@input_type("A machine whose reruns are to count.")
 class ApproveRunnerInput:
     runner: strawberry.ID = strawberry.field(description="Its new id: 1 to 100 of `A-Z a-z 0-9 . _ @ -`.")
     operator: str = strawberry.field(description="The principal whose keys act for it.")
@@ -32,7 +33,7 @@ class ApproveRunnerInput:
         )
 
 
-@strawberry.input(description="A runner that is not trusted any more.")
+@input_type("A runner that is not trusted any more.")
 class SuspendRunnerInput:
     runner: strawberry.ID = strawberry.field(description="The runner.")
     reason: str = strawberry.field(description="Why, in at most 2,000 characters; everyone can read it.")
@@ -42,12 +43,12 @@ class SuspendRunnerInput:
         return SuspendRunner(runner=bare_id("runner", self.runner), reason=self.reason)
 
 
-@strawberry.type(description="A runner that is approved.")
+@object_type("A runner that is approved.")
 class ApproveRunnerSuccess(RunnerWritten):
     pass
 
 
-@strawberry.type(description="A runner that is suspended, for ever: nothing that it recorded counts.")
+@object_type("A runner that is suspended, for ever: nothing that it recorded counts.")
 class SuspendRunnerSuccess(RunnerWritten):
     pass
 

@@ -13,10 +13,11 @@ from service.api.mutations.writing import Ask, written
 from service.api.scalars import URL
 from service.api.types.base import Root, loaded, snapshot_of
 from service.api.types.catalogue import Source
+from service.api.types.described import input_type, object_type
 from service.intake import require_no_principal, require_writer
 
 
-@strawberry.input(description="A source to register, or whose terms to revise.")
+@input_type("A source to register, or whose terms to revise.")
 class RegisterSourceInput:
     slug: str = strawberry.field(description="Its name for URLs: lower-case letters, digits and hyphens.")
     name: str = strawberry.field(description="Its name.")
@@ -30,7 +31,7 @@ class RegisterSourceInput:
         return read_source(slug=self.slug, name=self.name, kind=self.kind, homepage=self.homepage, policy=self.policy)
 
 
-@strawberry.type(description="A source that is registered.")
+@object_type("A source that is registered.")
 class RegisterSourceSuccess(Written):
     @loaded(Source, "The source.")
     async def source(self, root: Root) -> Doc:

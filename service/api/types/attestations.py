@@ -2,16 +2,15 @@
 
 from typing import Any
 
-import strawberry
-
 from projections.model import Doc
 from service.api.scalars import URL, DateTime, Decimal, Position
 from service.api.types.base import Documented, LazyRun, Node, Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 from service.api.types.enums import AttestationType
 from service.api.types.lifecycle import Decision
 
 
-@strawberry.type(description="A value that somebody observed.")
+@object_type("A value that somebody observed.")
 class ObservedValue:
     value: Decimal = picked("The value, exact.")
     unit: str = picked("Its unit.")
@@ -19,7 +18,7 @@ class ObservedValue:
     formatted: str = picked("The value with its unit, for people.")
 
 
-@strawberry.type(description="What somebody says became of trying a run. It never moves the evidence level.")
+@object_type("What somebody says became of trying a run. It never moves the evidence level.")
 class Attestation(Documented, Node):
     type: AttestationType = picked("What is attested.")
     attested_by: str = picked("The principal that says so. It is one voice, whichever of its keys it uses.")
@@ -50,7 +49,7 @@ class Attestation(Documented, Node):
         return _shown(root, "environment")
 
 
-@strawberry.type(description="How many voices attest the same.")
+@object_type("How many voices attest the same.")
 class AttestationCount:
     type: AttestationType = picked("What is attested.")
     count: int = picked("How many voices, without the submitter's own and hidden ones.")

@@ -13,10 +13,11 @@ from service.api.context import Context
 from service.api.scalars import Position
 from service.api.snapshot import Snapshot
 from service.api.types.base import Root, loaded, picked
+from service.api.types.described import object_type
 from service.audit.proving import Proving, require_position
 
 
-@strawberry.type(description="A promise, signed: the first events of the log are those under this root, for ever.")
+@object_type("A promise, signed: the first events of the log are those under this root, for ever.")
 class Checkpoint:
     origin: str = picked("The name of the log, and of the key that signed.")
     tree_size: Position = picked("How many events it covers.")
@@ -25,7 +26,7 @@ class Checkpoint:
     verifier_key: str = picked("The key that the signature is checked with. Take it from somebody else if you can.")
 
 
-@strawberry.type(description="Shows that an event is in the log (RFC 6962): hashes from the leaf's neighbour up.")
+@object_type("Shows that an event is in the log (RFC 6962): hashes from the leaf's neighbour up.")
 class InclusionProof:
     position: Position = picked("The event's position; the index of its leaf is one less.")
     leaf_hash: str = picked("The hash of its leaf, in base64.")
@@ -39,7 +40,7 @@ class InclusionProof:
         return str(await proving.tlog_proof(root["position"]))
 
 
-@strawberry.type(description="Shows that nothing of an earlier log was changed in a later one (RFC 6962).")
+@object_type("Shows that nothing of an earlier log was changed in a later one (RFC 6962).")
 class ConsistencyProof:
     from_: Position = strawberry.field(name="from", description="The size of the earlier log.")
     to: Position = picked("The size of the later log.")

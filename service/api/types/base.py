@@ -12,6 +12,7 @@ from domain.identity import identity_bytes
 from projections.model import Doc
 from service.api.scalars import Digest
 from service.api.snapshot import Snapshot
+from service.api.types.described import interface_type, object_type
 
 Root = strawberry.Parent[Doc]
 """A resolver's parent: the document that the type is read from."""
@@ -109,7 +110,7 @@ class Told:
         return str(obj["@type"])
 
 
-@strawberry.interface(description="Whatever has an id of its own.")
+@interface_type("Whatever has an id of its own.")
 class Node(Told):
     id: strawberry.ID = picked(
         "A digest, a comparison key, or `source/`, `hardware/`, `rerun/`, `runner/`, `attestation/` or `issue/` and a"
@@ -117,13 +118,13 @@ class Node(Told):
     )
 
 
-@strawberry.type(description="A list that is too long to be shown whole.")
+@object_type("A list that is too long to be shown whole.")
 class CutList:
     path: str = picked("The field, such as `axes` or `cases[3].axes`.")
     count: int = picked("How many entries it has; the first 100 are shown.")
 
 
-@strawberry.interface(description="What is registered as a manifest. Its id is the digest of what makes it itself.")
+@interface_type("What is registered as a manifest. Its id is the digest of what makes it itself.")
 class Registered(Node):
     digest: Digest = picked("`sha256:` and the hex SHA-256 of `canonical`.")
     short_id: str = picked("The first eight hex digits of the digest, for people.")
@@ -159,7 +160,7 @@ class _Identity(msgspec.Struct, rename="camel"):
     spec: msgspec.Raw
 
 
-@strawberry.type(description="A line of a record's page.")
+@object_type("A line of a record's page.")
 class Fact:
     key: str = picked("What the line is about, in the manifest's own words.")
     value: str = picked("What it says, as shown to people.")

@@ -20,6 +20,7 @@ from service.api.context import Context
 from service.api.snapshot import Snapshot
 from service.api.types.base import Root, loaded, picked, snapshot_of
 from service.api.types.connections import Connection, PageArguments, branch_connection
+from service.api.types.described import object_type
 
 LazyRun = Annotated["Run", strawberry.lazy("service.api.types.runs")]  # type: ignore[name-defined]  # noqa: F821
 LazyRanking = Annotated["Ranking", strawberry.lazy("service.api.types.rankings")]  # type: ignore[name-defined]  # noqa: F821
@@ -48,7 +49,7 @@ async def of_parent(root: Doc, info: Ask, field: str, branch: Branch, arguments:
     return await branch_connection(branch, name, key_of(root), arguments, snapshot_of(root), info.context.snapshot_at)
 
 
-@strawberry.type(description="How much of something was measured. Everything counts once.")
+@object_type("How much of something was measured. Everything counts once.")
 class Coverage:
     run_count: int = picked("Its runs.")
     ranked_run_count: int = picked("Those of its runs that may be ranked.")
@@ -59,7 +60,7 @@ class Coverage:
     source_count: int = picked("The sources of its runs.")
 
 
-@strawberry.type(description="What has runs.")
+@object_type("What has runs.")
 class HasRuns:
     @loaded(Coverage, "How much of it was measured.")
     async def coverage(self, root: Root) -> Doc:
@@ -85,7 +86,7 @@ class HasRuns:
         return await of_parent(root, info, "runs", branch, PageArguments(first, after, last, before))
 
 
-@strawberry.type(description="What groups belong to.")
+@object_type("What groups belong to.")
 class HasRankings(HasRuns):
     @loaded(Connection[LazyRanking], "Its groups with ranked runs, the largest first. Each has an order of its own.")
     async def rankings(
@@ -101,7 +102,7 @@ class HasRankings(HasRuns):
         return await of_parent(root, info, "rankings", branch, PageArguments(first, after, last, before))
 
 
-@strawberry.type(description="Where an implementation or a project stands in a group: at the place of its best run.")
+@object_type("Where an implementation or a project stands in a group: at the place of its best run.")
 class Standing:
     @loaded(LazyRanking, "The group.")
     async def ranking(self, root: Root) -> Doc:
@@ -129,7 +130,7 @@ class Standing:
         return len((await _placed(root))[1])
 
 
-@strawberry.type(description="What stands in groups.")
+@object_type("What stands in groups.")
 class HasStandings(HasRuns):
     @loaded(Connection[Standing], "Where it stands, in each group in which it is ranked; the largest group first.")
     async def standings(

@@ -10,6 +10,7 @@ from service.api.scalars import URL, BigInt, DateTime, Digest
 from service.api.types.base import Documented, Fact, Node, Registered, Root, linked, loaded, picked, snapshot_of
 from service.api.types.belonging import Ask, HasRankings, HasRuns, HasStandings, of_parent
 from service.api.types.connections import Connection, PageArguments
+from service.api.types.described import interface_type, object_type
 from service.api.types.enums import ProjectKind
 from service.api.types.parts import (
     Aggregation,
@@ -27,7 +28,7 @@ LazyWorkload = Annotated["Workload", strawberry.lazy("service.api.types.catalogu
 LazyImplementation = Annotated["Implementation", strawberry.lazy("service.api.types.catalogue")]
 
 
-@strawberry.type(description="Something to compute, whoever computes it.")
+@object_type("Something to compute, whoever computes it.")
 class Operation(Documented, HasRankings, Registered):
     slug: str = picked("Its name for URLs. A newer revision may have the same one.")
     name: str = picked("Its name, for people.")
@@ -67,7 +68,7 @@ class Operation(Documented, HasRankings, Registered):
         return await of_parent(root, info, "implementations", coverage.IMPLEMENTATIONS_OF_OPERATION, arguments)
 
 
-@strawberry.interface(description="What an operation is measured on: one case, or a closed suite of cases.")
+@interface_type("What an operation is measured on: one case, or a closed suite of cases.")
 class Workload(HasRankings, Registered):
     label: str = picked("The workload in one line.")
     facts: list[Fact] = picked("The lines of a record's page about it.")
@@ -76,19 +77,19 @@ class Workload(HasRankings, Registered):
     operation = linked(Operation | None, "The operation; null while it is not registered.", "operations", "operation")
 
 
-@strawberry.type(description="One case: an operation with all sizes fixed.")
+@object_type("One case: an operation with all sizes fixed.")
 class WorkloadCase(Documented, Workload):
     axes: list[AxisValue] = picked("The sizes of its axes.")
 
 
-@strawberry.type(description="A closed list of cases whose results are aggregated to one value.")
+@object_type("A closed list of cases whose results are aggregated to one value.")
 class WorkloadSuite(Documented, Workload):
     cases: list[SuiteCase] = picked("The cases.")
     case_count: int = picked("How many cases there are.")
     aggregation: Aggregation = picked("How their results become one value.")
 
 
-@strawberry.type(description="Who publishes implementations.")
+@object_type("Who publishes implementations.")
 class Project(Documented, HasStandings, Registered):
     name: str = picked("Its name.")
     repository: str | None = picked("Its repository.")
@@ -111,7 +112,7 @@ class Project(Documented, HasStandings, Registered):
         return await of_parent(root, info, "implementations", coverage.IMPLEMENTATIONS_OF_PROJECT, arguments)
 
 
-@strawberry.type(description="A revision of code that computes an operation.")
+@object_type("A revision of code that computes an operation.")
 class Implementation(Documented, HasStandings, Registered):
     name: str = picked("Its name: its title without what repeats the operation.")
     revision: str | None = picked("What it calls its revision: a version, a commit.")
@@ -136,7 +137,7 @@ class Implementation(Documented, HasStandings, Registered):
     project = linked(Project | None, "The project; null where none is named or registered.", "projects", "project")
 
 
-@strawberry.type(description="How a measurement was made.")
+@object_type("How a measurement was made.")
 class Protocol(Documented, Registered):
     harness: str = picked("The harness.")
     harness_version: str | None = picked("The harness's version.")
@@ -147,7 +148,7 @@ class Protocol(Documented, Registered):
     facts: list[Fact] = picked("The lines of a record's page about it.")
 
 
-@strawberry.type(description="A hardware product on which runs were measured.")
+@object_type("A hardware product on which runs were measured.")
 class Hardware(Documented, HasRankings, Node):
     slug: str = picked("Its name for URLs.")
     product: str = picked("The product, as published.")
@@ -155,7 +156,7 @@ class Hardware(Documented, HasRankings, Node):
     architectures: list[str] = picked("The architectures under which environments name it.")
 
 
-@strawberry.type(description="Where a measurement was made.")
+@object_type("Where a measurement was made.")
 class Environment(Documented, Registered):
     architecture: str = picked("The hardware architecture; `unknown` where the source doesn't tell.")
     facts: list[Fact] = picked("The lines of a record's page about it.")
@@ -163,7 +164,7 @@ class Environment(Documented, Registered):
     hardware = linked(Hardware | None, "The hardware product.", "hardware", "hardware")
 
 
-@strawberry.type(description="Where records come from: a leaderboard, a benchmark, a person.")
+@object_type("Where records come from: a leaderboard, a benchmark, a person.")
 class Source(Documented, HasRuns, Node):
     slug: str = picked("Its name for URLs.")
     name: str = picked("Its name; the slug where nobody has registered it.")
@@ -178,9 +179,7 @@ class Source(Documented, HasRuns, Node):
         return await snapshot_of(root).newest_observation(root["slug"])
 
 
-@strawberry.type(
-    description="A file that this index has a record of: source code, a log. Its id is its content digest."
-)
+@object_type("A file that this index has a record of: source code, a log. Its id is its content digest.")
 class RecordedArtifact(Documented, Node):
     digest: Digest = picked("`sha256:` of the content.")
     kind: str = picked("What its recorder calls it.")

@@ -6,6 +6,7 @@ import strawberry
 
 from service.api.scalars import URL, Date, Digest, Position
 from service.api.types.base import picked
+from service.api.types.described import object_type
 from service.api.types.enums import ErrorCode, EvidenceLevel, WarningCode
 
 STYLE: Final = (
@@ -16,13 +17,13 @@ PROOF: Final = "Whether to prove, for readers without us, that the run is in the
 ACCESSED_ON: Final = "The UTC day of access; today where it is not given."
 
 
-@strawberry.type(description="Something about a citation that deserves a second look.")
+@object_type("Something about a citation that deserves a second look.")
 class CitationWarning:
     code: WarningCode = picked("What it is about.")
     message: str = picked("What was changed or left out, or what would be better.")
 
 
-@strawberry.type(description="A run as it is cited, in one format. It says what was known as of a position of the log.")
+@object_type("A run as it is cited, in one format. It says what was known as of a position of the log.")
 class Citation:
     content: str = picked("The citation.")
     media_type: str = picked("Its media type.")
@@ -36,7 +37,7 @@ class Citation:
     proof: str | None = picked("Where it was asked for, a C2SP `.tlog-proof` of the event that recorded the run.")
 
 
-@strawberry.type(description="A run that is not in an export, and why.")
+@object_type("A run that is not in an export, and why.")
 class CitationProblem:
     id: strawberry.ID = picked("The id as it was given.")
     code: ErrorCode = picked("The code of the error.")
@@ -44,7 +45,7 @@ class CitationProblem:
     remedy: str = picked("What to do about it; empty where there is nothing.")
 
 
-@strawberry.type(description="Several citations as one file. Of ids that mean one run the first stands.")
+@object_type("Several citations as one file. Of ids that mean one run the first stands.")
 class CitationExport:
     content: str = picked("The file.")
     media_type: str = picked("Its media type.")

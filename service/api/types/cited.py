@@ -6,6 +6,7 @@ import strawberry
 
 from service.api.scalars import DateTime, Position
 from service.api.types.base import picked
+from service.api.types.described import object_type
 from service.api.types.runs import Run
 
 
@@ -31,7 +32,7 @@ class CitedAspect(StrEnum):
     METADATA = "METADATA"
 
 
-@strawberry.type(description="Something that has changed about a record since it was cited.")
+@object_type("Something that has changed about a record since it was cited.")
 class CitedChange:
     aspect: CitedAspect = picked("What has changed.")
     before: str | None = picked("What it was: a rank, a run's digest, a level; null where there was none.")
@@ -43,7 +44,7 @@ class CitedChange:
     changed_at: DateTime = picked("When that was recorded.")
 
 
-@strawberry.type(description="A record as somebody cited it, and what has changed since.")
+@object_type("A record as somebody cited it, and what has changed since.")
 class CitedRecord:
     basis: CitedBasis = picked("By what its moment was found: the permalink's position, else the day of access.")
     run: Run = picked("The record as it stood; its id is pinned.")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import strawberry
 from strawberry.types import Info
 
 from domain import comparing
@@ -13,20 +12,21 @@ from service.api.scalars import Digest
 from service.api.snapshot import Snapshot
 from service.api.stamps import stamp
 from service.api.types.base import Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 from service.api.types.enums import ComparisonSection
 from service.api.types.runs import Run
 
 MAX_FIELDS = 1_000
 
 
-@strawberry.type(description="What one run says in a field.")
+@object_type("What one run says in a field.")
 class ComparedValue:
     run: Digest = picked("The run.")
     text: str | None = picked("What it says; null where it says nothing, or nobody here knows.")
     registered: bool = picked("Whether the manifest that would say it is registered here.")
 
 
-@strawberry.type(description="One field of all compared runs.")
+@object_type("One field of all compared runs.")
 class ComparedField:
     section: ComparisonSection = picked("What it is part of.")
     path: str = picked("Its path in the manifest, such as `harness.version`; `digest` for the manifest's own.")
@@ -35,7 +35,7 @@ class ComparedField:
     values: list[ComparedValue] = picked("What each run says, in the order asked for.")
 
 
-@strawberry.type(description="A run in a comparison. Rank and ratio are null unless the runs compare.")
+@object_type("A run in a comparison. Rank and ratio are null unless the runs compare.")
 class ComparedRun:
     rank: int | None = picked("Its rank in the group of all of them; null for one that may not be ranked.")
     tied: bool | None = picked("Whether another run of the group has the same rank.")
@@ -46,7 +46,7 @@ class ComparedRun:
         return await snapshot_of(root).document("runs", root["@run"])
 
 
-@strawberry.type(description="Runs side by side. What doesn't compare gets no ratio and no rank.")
+@object_type("Runs side by side. What doesn't compare gets no ratio and no rank.")
 class Comparison:
     comparable: bool = picked("Whether all of the runs compare: their comparison keys are the same.")
     verdict: str = picked("Whether they compare, in words: of runs that don't, the first material mismatch.")

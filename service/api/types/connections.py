@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-import strawberry
 
 from domain.errors import ErrorCode, InvalidInput
 from projections import paging
@@ -16,13 +15,14 @@ from service.api.cursors import PageCursor
 from service.api.scalars import Position
 from service.api.snapshot import Snapshot
 from service.api.types.base import Root, loaded, picked
+from service.api.types.described import object_type
 
 DEFAULT_SIZE: Final = 25
 MAX_SIZE: Final = 100
 T = TypeVar("T")
 
 
-@strawberry.type(description="Where a page lies in its list.")
+@object_type("Where a page lies in its list.")
 class PageInfo:
     has_next_page: bool = picked("Whether there are rows behind the page.")
     has_previous_page: bool = picked("Whether there are rows before the page.")
@@ -34,7 +34,7 @@ async def _cursors(edges: Sequence[Doc]) -> Sequence[str]:
     return [edge["@cursor"](edge["@key"]) for edge in edges]
 
 
-@strawberry.type(description="A row of a list.")
+@object_type("A row of a list.")
 class Edge(Generic[T]):
     @loaded(str, "The place of the row in the list, opaque.", together=_cursors)
     def cursor(self, root: Root) -> str:
@@ -43,7 +43,7 @@ class Edge(Generic[T]):
     node: T = picked("The row.")
 
 
-@strawberry.type(description="A page of a list. Pages that follow one another show the list as of the same position.")
+@object_type("A page of a list. Pages that follow one another show the list as of the same position.")
 class Connection(Generic[T]):
     edges: list[Edge[T]] = picked("The rows with their cursors.")
     nodes: list[T] = picked("The rows.")

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import msgspec
-import strawberry
 
 from domain.audit.leaves import digest_bytes, leaf_of
 from domain.events import Event as LogEvent
@@ -21,18 +20,19 @@ from service.api.scalars import DateTime, Digest, LogCursor, Position
 from service.api.snapshot import Snapshot
 from service.api.types.base import Documented, Node, picked
 from service.api.types.connections import PageArguments, connection_document
+from service.api.types.described import object_type
 
 _ID: Final = re.compile(r"event/([1-9][0-9]{0,15})\Z")
 
 
-@strawberry.type(description="Which request appended an event. All events of a request became known at once.")
+@object_type("Which request appended an event. All events of a request became known at once.")
 class EventCause:
     request: str = picked("The id of the request.")
     index: int = picked("The event's number among those of the request, from 1.")
     of: int = picked("How many events the request appended.")
 
 
-@strawberry.type(description="Something that happened, as the log holds it for ever.")
+@object_type("Something that happened, as the log holds it for ever.")
 class Event(Documented, Node):
     position: Position = picked("Its place in the log, from 1; its leaf has the index before it.")
     type: str = picked("What happened, such as `RunIngested`.")

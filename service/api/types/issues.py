@@ -1,14 +1,13 @@
 """Issues as they are shown."""
 
-import strawberry
-
 from projections.model import Doc
 from service.api.scalars import DateTime, Position
 from service.api.types.base import Documented, LazyRun, Node, Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 from service.api.types.enums import IssueCategory, IssueOutcome, IssueState
 
 
-@strawberry.type(description="How an issue ended.")
+@object_type("How an issue ended.")
 class IssueClosing:
     outcome: IssueOutcome = picked("What it led to.")
     note: str = picked("What was found.")
@@ -17,7 +16,7 @@ class IssueClosing:
     position: Position = picked("The position of its event.")
 
 
-@strawberry.type(description="What somebody says is wrong with a run. It edits nothing.")
+@object_type("What somebody says is wrong with a run. It edits nothing.")
 class Issue(Documented, Node):
     category: IssueCategory = picked("What kind of thing is wrong.")
     text: str = picked("What is wrong, in the reporter's words.")

@@ -7,13 +7,14 @@ import strawberry
 from projections.model import Doc
 from service.api.scalars import DateTime, Position
 from service.api.types.base import LazyRun, Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 from service.api.types.enums import DisputeCause, DisputeOutcome
 
 LazyRerun = Annotated["Rerun", strawberry.lazy("service.api.types.reruns")]  # type: ignore[name-defined] # noqa: F821
 LazyIssue = Annotated["Issue", strawberry.lazy("service.api.types.issues")]  # type: ignore[name-defined] # noqa: F821
 
 
-@strawberry.type(description="Something that somebody decided: who, when and why.")
+@object_type("Something that somebody decided: who, when and why.")
 class Decision:
     reason: str = picked("Why.")
     actor: str = picked("The principal that decided it.")
@@ -21,7 +22,7 @@ class Decision:
     position: Position = picked("The position of its event.")
 
 
-@strawberry.type(description="That one run stands in the place of another.")
+@object_type("That one run stands in the place of another.")
 class Supersession(Decision):
     @loaded(
         LazyRun | None,
@@ -31,12 +32,12 @@ class Supersession(Decision):
         return await snapshot_of(root).document("runs", root["run"])
 
 
-@strawberry.type(description="How a dispute ended.")
+@object_type("How a dispute ended.")
 class DisputeResolution(Decision):
     outcome: DisputeOutcome = picked("How.")
 
 
-@strawberry.type(description="A doubt about the result of a run.")
+@object_type("A doubt about the result of a run.")
 class Dispute(Decision):
     id: strawberry.ID = picked("What it is resolved by.")
     cause: DisputeCause = picked("What it came from.")
@@ -52,7 +53,7 @@ class Dispute(Decision):
         return await snapshot_of(root).document("issues", root["issue"]) if root["issue"] else None
 
 
-@strawberry.type(description="What was decided about a run after it was published. The run itself is never edited.")
+@object_type("What was decided about a run after it was published. The run itself is never edited.")
 class Lifecycle:
     retracted: Decision | None = picked("Why it was withdrawn.")
     superseded_by: Supersession | None = picked("The run that stands in its place, and why.")

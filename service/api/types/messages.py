@@ -9,6 +9,7 @@ from projections.model import Doc
 from service.api.context import Context
 from service.api.scalars import Digest, LogCursor, Position
 from service.api.types.base import Documented, Root, Told, loaded, picked, snapshot_of
+from service.api.types.described import interface_type, object_type
 from service.api.types.events import Event, event_node
 from service.api.types.parts import Evidence
 from service.api.types.rankings import Ranking
@@ -16,37 +17,35 @@ from service.api.types.reruns import Rerun
 from service.api.types.runs import Run
 
 
-@strawberry.interface(
-    description="A message of a subscription. What it shows is read as of the end of the save that it tells of."
-)
+@interface_type("A message of a subscription. What it shows is read as of the end of the save that it tells of.")
 class LogMessage(Told):
     cursor: LogCursor = picked("Where to go on from: the argument `after` of the same subscription takes it.")
     position: Position = picked("The position of the log that it tells of.")
 
 
-@strawberry.type(description="Nothing was found up to here; the cursor moves although the filter matched nothing.")
+@object_type("Nothing was found up to here; the cursor moves although the filter matched nothing.")
 class Progress(Documented, LogMessage):
     pass
 
 
-@strawberry.type(description="Everything up to here has been told: what follows happens from now on.")
+@object_type("Everything up to here has been told: what follows happens from now on.")
 class CaughtUp(Documented, LogMessage):
     pass
 
 
-@strawberry.type(description="The subscriber was too slow and is not told any more: subscribe again from the cursor.")
+@object_type("The subscriber was too slow and is not told any more: subscribe again from the cursor.")
 class Lagged(Documented, LogMessage):
     count: int = picked("How many messages waited for it.")
 
 
-@strawberry.type(description="A run was recorded.")
+@object_type("A run was recorded.")
 class NewRun(Documented, LogMessage):
     @loaded(Run | None, "The run; null where it was erased since.")
     async def run(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("runs", root["run"])
 
 
-@strawberry.type(description="The ranks of a group became others, or the values that it is ranked by.")
+@object_type("The ranks of a group became others, or the values that it is ranked by.")
 class RankingChange(Documented, LogMessage):
     comparison_key: Digest = picked("The group.")
 
@@ -64,7 +63,7 @@ class RankingChange(Documented, LogMessage):
         return bool(root["leader"] != root["previousLeader"])
 
 
-@strawberry.type(description="It became another question how far a run can be trusted.")
+@object_type("It became another question how far a run can be trusted.")
 class EvidenceChange(Documented, LogMessage):
     before: Evidence = picked("How far it could be trusted before.")
     after: Evidence = picked("How far it can be trusted now.")
@@ -74,14 +73,14 @@ class EvidenceChange(Documented, LogMessage):
         return await snapshot_of(root).document("runs", root["run"])
 
 
-@strawberry.type(description="A rerun was requested, started, given back or recorded.")
+@object_type("A rerun was requested, started, given back or recorded.")
 class RerunChange(Documented, LogMessage):
     @loaded(Rerun | None, "The rerun as it stood then; null where it was erased since.")
     async def rerun(self, root: Root) -> Doc | None:
         return await snapshot_of(root).document("reruns", root["rerun"])
 
 
-@strawberry.type(description="An event was recorded.")
+@object_type("An event was recorded.")
 class EventRecorded(Documented, LogMessage):
     @loaded(Event, "The event.")
     async def event(self, root: Root, info: Info[Context, Any]) -> Doc | None:

@@ -3,8 +3,6 @@
 import sqlite3
 from typing import Final
 
-import strawberry
-
 from domain.display.names import slugify
 from domain.errors import NotFound
 from domain.manifests import Kind
@@ -16,11 +14,12 @@ from service.api.scalars import BigInt
 from service.api.snapshot import Snapshot
 from service.api.types.base import Root, loaded, picked, snapshot_of
 from service.api.types.catalogue import Hardware, WorkloadCase
+from service.api.types.described import object_type
 
 MAX_NEIGHBOURS: Final = 100
 
 
-@strawberry.type(description="A measured neighbour of a case that is not measured: it differs in the size of one axis.")
+@object_type("A measured neighbour of a case that is not measured: it differs in the size of one axis.")
 class NearestCase:
     axis: str = picked("The one axis in which it differs.")
     wanted: BigInt = picked("The size of that axis in the case that was asked for.")

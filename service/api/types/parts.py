@@ -1,20 +1,19 @@
 """Parts of documents that have no id of their own."""
 
-import strawberry
-
 from service.api.scalars import URL, BigInt, DateTime, Decimal, Digest, Position
 from service.api.types.base import picked
+from service.api.types.described import object_type
 from service.api.types.enums import ArtifactRole, AxisRole, EvidenceLevel
 
 
-@strawberry.type(description="A closed 95% interval, in the unit of its measurement.")
+@object_type("A closed 95% interval, in the unit of its measurement.")
 class Interval:
     low: Decimal = picked("The lower end, exact.")
     high: Decimal = picked("The upper end, exact.")
     formatted: str = picked("Both ends, for people.")
 
 
-@strawberry.type(description="One measured value.")
+@object_type("One measured value.")
 class Measurement:
     metric: str = picked("What was measured, such as `latency` or `score`.")
     statistic: str = picked("Which statistic of the samples it is; `unspecified` where the source did not say.")
@@ -29,14 +28,14 @@ class Measurement:
     interval: Interval | None = picked("The 95% interval, where the run states a valid one.")
 
 
-@strawberry.type(description="A number that the source reported beside the measurement.")
+@object_type("A number that the source reported beside the measurement.")
 class SourceMetric:
     key: str = picked("The source's own name of it.")
     value: Decimal = picked("The number, exact.")
     text: str | None = picked("How it is shown to people; null where it is not shown.")
 
 
-@strawberry.type(description="What the run says of its correctness check.")
+@object_type("What the run says of its correctness check.")
 class Correctness:
     comparator: str = picked("How results were compared with the reference.")
     maximum_absolute_error: float | None = picked("The largest absolute error.")
@@ -44,7 +43,7 @@ class Correctness:
     matched_ratio: float | None = picked("The share of elements that matched, from 0 to 1.")
 
 
-@strawberry.type(description="The parts of a comparison key: runs compare where all of them are equal.")
+@object_type("The parts of a comparison key: runs compare where all of them are equal.")
 class ComparisonParts:
     operation: Digest = picked("The operation.")
     workload: Digest = picked("The workload.")
@@ -54,13 +53,13 @@ class ComparisonParts:
     metric: str = picked("`metric:statistic:unit` of the primary measurement, or `none`.")
 
 
-@strawberry.type(description="A fact that led to an evidence level.")
+@object_type("A fact that led to an evidence level.")
 class EvidenceReason:
     fact: str = picked("The fact, such as `SOURCE_AVAILABLE`.")
     position: Position = picked("The position of the event since which it holds.")
 
 
-@strawberry.type(description="How far a record can be trusted, and why. Derived from events, never typed by anyone.")
+@object_type("How far a record can be trusted, and why. Derived from events, never typed by anyone.")
 class Evidence:
     level: EvidenceLevel = picked("The level.")
     contested: bool = picked("Whether a dispute about the record is open or was upheld.")
@@ -69,7 +68,7 @@ class Evidence:
     policy_version: str = picked("The policy that derived the level.")
 
 
-@strawberry.type(description="A file that a run names by the digest of its content.")
+@object_type("A file that a run names by the digest of its content.")
 class Artifact:
     digest: Digest = picked("`sha256:` of the content.")
     role: ArtifactRole = picked("What it is to the run.")
@@ -81,7 +80,7 @@ class Artifact:
     licence: str | None = picked("Its licence, where one is stated.")
 
 
-@strawberry.type(description="An axis of an operation.")
+@object_type("An axis of an operation.")
 class Axis:
     name: str = picked("The name.")
     role: AxisRole = picked("How it gets its size.")
@@ -91,13 +90,13 @@ class Axis:
     expression: str | None = picked("How a derived axis follows from others.")
 
 
-@strawberry.type(description="The size of an axis in a workload.")
+@object_type("The size of an axis in a workload.")
 class AxisValue:
     name: str = picked("The axis.")
     value: BigInt = picked("Its size.")
 
 
-@strawberry.type(description="An input or output of an operation.")
+@object_type("An input or output of an operation.")
 class Parameter:
     name: str = picked("The name.")
     dtype: str | None = picked("The element type.")
@@ -105,31 +104,31 @@ class Parameter:
     layout: str | None = picked("The memory layout, where stated.")
 
 
-@strawberry.type(description="A case of a workload suite.")
+@object_type("A case of a workload suite.")
 class SuiteCase:
     external_id: str = picked("The id that the source gave the case.")
     axes: list[AxisValue] = picked("The sizes of its axes.")
 
 
-@strawberry.type(description="How the results of a suite's cases become one value.")
+@object_type("How the results of a suite's cases become one value.")
 class Aggregation:
     metric: str = picked("What is aggregated.")
     statistic: str = picked("By which statistic.")
 
 
-@strawberry.type(description="Where a project is hosted.")
+@object_type("Where a project is hosted.")
 class ProjectHost:
     kind: str = picked("Which kind of host, such as `github`.")
     id: str = picked("The project's id there.")
 
 
-@strawberry.type(description="A package that a project publishes.")
+@object_type("A package that a project publishes.")
 class Package:
     ecosystem: str = picked("The package ecosystem, such as `pypi`.")
     name: str = picked("The package's name there.")
 
 
-@strawberry.type(description="The terms under which a source lets its records be shown.")
+@object_type("The terms under which a source lets its records be shown.")
 class SourcePolicy:
     licence: str | None = picked("The licence.")
     attribution: str | None = picked("Who is to be named.")
@@ -139,13 +138,13 @@ class SourcePolicy:
     text: str = picked("All of them, as canonical JSON text.")
 
 
-@strawberry.type(description="How many records had this outcome.")
+@object_type("How many records had this outcome.")
 class Count:
     key: str = picked("The outcome, such as `new`.")
     count: int = picked("How many.")
 
 
-@strawberry.type(description="The reading of a file of a source.")
+@object_type("The reading of a file of a source.")
 class SourceImport:
     imported_at: DateTime = picked("When.")
     position: Position = picked("The position of its event.")

@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-import strawberry
 from strawberry.types import Info
 
 from domain.measurements import decimal_text
@@ -17,12 +16,13 @@ from service.api.snapshot import Snapshot
 from service.api.types.base import Documented, Node, Root, linked, loaded, picked, snapshot_of
 from service.api.types.catalogue import Environment, Hardware, Operation, Protocol, Workload
 from service.api.types.connections import Connection, PageArguments, connection_document, paged
+from service.api.types.described import object_type
 from service.api.types.enums import Profile
 from service.api.types.parts import ComparisonParts
 from service.api.types.runs import Run
 
 
-@strawberry.type(description="A run in the ranking of its group.")
+@object_type("A run in the ranking of its group.")
 class RankingEntry:
     rank: int = picked("The rank, dense from 1.")
     tied: bool = picked("Whether another run has the same rank.")
@@ -35,7 +35,7 @@ class RankingEntry:
         return standing.ratio_to_leader(root["@placed"])
 
 
-@strawberry.type(description="A group of runs that compare: same operation, workload, protocol, environment, metric.")
+@object_type("A group of runs that compare: same operation, workload, protocol, environment, metric.")
 class Ranking(Documented, Node):
     comparison_key: Digest = picked("The key that its runs share.")
     comparison: ComparisonParts = picked("What the key is made of.")

@@ -6,6 +6,7 @@ from domain.records import RecordBasis, RecordCause
 from projections.model import Doc
 from service.api.scalars import DateTime, Decimal, Digest, Position
 from service.api.types.base import Documented, LazyRun, Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 
 strawberry.enum(
     RecordBasis,
@@ -15,7 +16,7 @@ strawberry.enum(
 strawberry.enum(RecordCause, description="Why the best known value of a group changed.")
 
 
-@strawberry.type(description="The value of a record.")
+@object_type("The value of a record.")
 class RecordValue:
     value: Decimal = picked("The value, exact.")
     number: float = picked("The value as a binary floating-point number, for charts; not exact.")
@@ -23,7 +24,7 @@ class RecordValue:
     formatted: str = picked("The value with its unit, for people.")
 
 
-@strawberry.type(description="A change of the best value of a group.")
+@object_type("A change of the best value of a group.")
 class RecordChange(Documented):
     basis: RecordBasis = picked("In which of the two views.")
     comparison_key: Digest = picked("The group.")

@@ -1,15 +1,14 @@
 """Reruns and runners as they are shown."""
 
-import strawberry
-
 from projections.model import Doc
 from service.api.scalars import DateTime, Decimal, Digest, ManifestText, Position
 from service.api.types.base import Documented, LazyRun, Node, Root, loaded, picked, snapshot_of
+from service.api.types.described import object_type
 from service.api.types.enums import RerunOutcome, RerunState
 from service.api.types.lifecycle import Decision
 
 
-@strawberry.type(description="A machine that an administrator has approved to measure runs again.")
+@object_type("A machine that an administrator has approved to measure runs again.")
 class Runner(Documented, Node):
     operator: str = picked("The principal whose keys act for it.")
     host: str = picked("The name of the machine.")
@@ -20,7 +19,7 @@ class Runner(Documented, Node):
     suspension: Decision | None = picked("Why it is not trusted any more: nothing that it ever recorded counts.")
 
 
-@strawberry.type(description="What a runner measured, and what that says of the claim.")
+@object_type("What a runner measured, and what that says of the claim.")
 class RerunResult:
     outcome: RerunOutcome = picked("What it says of the claim, computed from both manifests.")
     reason: str | None = picked("Why, where the ratio alone doesn't say: a code such as `HARDWARE_DIFFERS`.")
@@ -35,7 +34,7 @@ class RerunResult:
     position: Position = picked("The position of its event.")
 
 
-@strawberry.type(description="A request that a runner gave back, or did not finish in time.")
+@object_type("A request that a runner gave back, or did not finish in time.")
 class Abandonment:
     reason: str = picked("Why; `LEASE_EXPIRED` where another one started it after its time had run out.")
     actor: str = picked("The principal that gave it back, or started it after that.")
@@ -47,7 +46,7 @@ class Abandonment:
         return await snapshot_of(root).document("runners", root["runner"])
 
 
-@strawberry.type(description="A request to measure a run again, and what came of it.")
+@object_type("A request to measure a run again, and what came of it.")
 class Rerun(Documented, Node):
     state: RerunState = picked("What has become of it.")
     note: str | None = picked("What it was asked for.")

@@ -37,13 +37,14 @@ from service.api.types.catalogue import (
 )
 from service.api.types.citations import ACCESSED_ON, PROOF, STYLE, Citation
 from service.api.types.connections import Connection
+from service.api.types.described import object_type
 from service.api.types.enums import CitationFormat, Profile, RunStatus
 from service.api.types.events import Event, history_connection
 from service.api.types.parts import Artifact, ComparisonParts, Correctness, Evidence, Measurement, SourceMetric
 from service.api.types.run_lists import RunLists
 
 
-@strawberry.type(description="Where a run stands in its group.")
+@object_type("Where a run stands in its group.")
 class RunRanking:
     rank: int | None = picked("The rank, dense from 1; null for a run that is not ranked.")
     tied: bool = picked("Whether another run has the same rank.")
@@ -89,7 +90,7 @@ async def _sources(runs: Sequence[Doc]) -> Sequence[Doc]:
     return await by_snapshot(runs, lambda snapshot, docs: snapshot.sources([run["source"] for run in docs]))
 
 
-@strawberry.type(description="A benchmark run: who measured which implementation on what, how, where, and the result.")
+@object_type("A benchmark run: who measured which implementation on what, how, where, and the result.")
 class Run(RunLists, Documented, Registered):
     status: RunStatus = picked("What the harness said.")
     observed_at: DateTime = picked("When it was measured.")

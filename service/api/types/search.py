@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 import msgspec
-import strawberry
 
 from domain.search_text import read_search
 from projections import paging, search
@@ -17,6 +16,7 @@ from service.api.scalars import Position
 from service.api.snapshot import Snapshot
 from service.api.types.base import Node, Root, loaded, picked, snapshot_of
 from service.api.types.connections import PageArguments, PageInfo, page_info, paged
+from service.api.types.described import object_type
 
 TABLES: Final = {
     "Run": "runs",
@@ -32,7 +32,7 @@ NOTHING: Final = "nothing here matches all of it: leave something out"
 BY_ID: Final = Explained(("id",), "")
 
 
-@strawberry.type(description="Something that was found.")
+@object_type("Something that was found.")
 class SearchHit:
     cursor: str = picked("Its place among the hits, opaque.")
     matched: list[str] = picked("Where the search matched: `name`, `op`, `gpu` and so on, `axis`, or `id`.")
@@ -43,7 +43,7 @@ class SearchHit:
         return await snapshot_of(root).document(TABLES[root["@kind"]], root["@key"])
 
 
-@strawberry.type(description="What a search found, best first. Pages show the hits as of the same position.")
+@object_type("What a search found, best first. Pages show the hits as of the same position.")
 class SearchResult:
     hits: list[SearchHit] = picked("The hits of this page.")
     hints: list[str] = picked("What could not be understood and was left out, and what would be.")

@@ -3,7 +3,8 @@
 import pytest
 
 from domain.commands import OpenLog, RecordImport, RegisterSource
-from domain.errors import ErrorCode, Forbidden
+from domain.commands.sources import read_source
+from domain.errors import ErrorCode, Forbidden, InvalidInput
 from domain.facts import AliasClaimed, LogOpened, PolicyAdopted, SourceImported, SourcePolicyRevised, SourceRegistered
 from domain.outcomes import Done
 from domain.principals import LOCAL, Principal, Scope
@@ -86,3 +87,18 @@ class TestTheLog:
         decision = again.decide(World({"log": stream}), LOCAL)
         assert decision.facts == (PolicyAdopted(name="evidence", version="evidence-v1"),)
         assert decision.outcome == Done("one", created=False)
+
+
+@pytest.mark.parametrize("slug", ["", "Tern", "-tern", "tern_board", "tern\n", "t" * 101, "\ud800"])
+def test_a_slug_is_lower_case_letters_digits_and_hyphens(slug: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_source(slug=slug, name="Tern Board", kind="leaderboard", homepage=None, policy=None)
+    assert [problem.path for problem in refused.value.problems] == ["slug"]
+
+
+def test_each_field_of_a_source_that_is_wrong_is_told() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_source(slug="TERN", name=" ", kind="k" * 51, homepage=None, policy="[]")
+    problems = refused.value.problems
+    assert [problem.path for problem in problems] == ["slug", "name", "kind", "policy"]
+    assert all(problem.remedy for problem in problems)

@@ -22,9 +22,9 @@ from jsonschema import Draft202012Validator
 
 from domain.errors import InvalidInput
 from domain.json_text import Path as FieldPath
-from domain.manifests import Kind, published_schema, read_manifest, schema_url
-from domain.manifests.common import LINE_PATTERN, PROSE_PATTERN
-from domain.manifests.schemas import field_schema
+from domain.manifests import Kind, read_manifest
+from domain.manifests.schemas import field_schema, published_schema, schema_url
+from domain.patterns import LINE_PATTERN, PROSE_PATTERN
 
 FIXTURES = Path(__file__).parents[2] / "fixtures/manifests"
 # Line breaks are folded: moved from prose into a name they would be refused by our models alone.

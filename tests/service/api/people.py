@@ -31,11 +31,13 @@ from domain.commands.rerun_results import statement
 from domain.manifests import Manifest
 from domain.principals import LOCAL, Principal, Scope
 from service.api.execute import execute
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from service.auth import Caller
 from tests.examples import FINCH, PUBLIC_KEY, SIGNATURE, START, fits, ingest, manifest, run
 from tests.service.api.asking import ask, text_of
+
+schema = built_schema()
 
 ADDRESS: Final = "192.0.2.1"
 OWLET: Final = Principal("owlet", frozenset({Scope.INGEST}))

@@ -15,12 +15,14 @@ from graphql import GraphQLObjectType, GraphQLUnionType, get_named_type
 
 from domain.principals import Principal, Scope
 from service.api.execute import execute
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from service.auth import Caller
 from tests.examples import PROTOCOL, PUBLIC_KEY, bundle, manifest, run
 from tests.service.api.asking import text_of, texts_of
 from tests.service.api.people import MARTEN, MODERATOR, Machine, done, sent_in
+
+schema = built_schema()
 
 HERON: Final = "heron-lab"
 STORK: Final = "stork-lab"

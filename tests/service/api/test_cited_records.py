@@ -22,7 +22,7 @@ from domain.facts import AttestationType, DisputeOutcome
 from domain.identity import hex_of
 from domain.principals import LOCAL, Principal
 from service.api.execute import Api
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index, open_index
 from service.auth import AT_HOME
 from service.settings import Settings
@@ -40,6 +40,8 @@ from tests.examples import (
 )
 from tests.service.api.asking import ask, error_of, run_of
 from tests.service.clocks import Hands
+
+schema = built_schema()
 
 BASE = "https://kernels.example"
 DIGEST = run_of().digest

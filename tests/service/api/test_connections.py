@@ -32,7 +32,7 @@ from domain.facts import AttestationType, IssueCategory, IssueOutcome
 from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import execute
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index, open_index
 from service.settings import Settings
 from tests.examples import (
@@ -51,6 +51,8 @@ from tests.examples import (
     run,
 )
 from tests.service.api.asking import ask, error_of
+
+schema = built_schema()
 
 SUITE = manifest(
     "WorkloadSuite",

@@ -14,10 +14,12 @@ from domain.facts import ArtifactRecorded
 from domain.principals import LOCAL
 from service.api.execute import execute
 from service.api.mutations.failures import failure
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from tests.examples import OPERATION, PROJECT, PROTOCOL, WORKLOAD, bundle, implementation, manifest
 from tests.service.api.asking import ask, error_of, run_of, text_of, texts_of
+
+schema = built_schema()
 
 FAILURE = "... on UserError { __typename message code path remedy problems { message code path document remedy } }"
 INGESTED = f"""... on IngestRunSuccess {{

@@ -19,7 +19,7 @@ from domain.commands import Ingest
 from domain.principals import LOCAL
 from service.api.context import Context
 from service.api.execute import Api
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.api.stored import Stored
 from service.app import Index, open_index
 from service.auth import AT_HOME
@@ -29,6 +29,8 @@ from service.settings import Settings
 from tests.examples import OPERATION, PROTOCOL, WORKLOAD, Clock, Ids, bundle
 from tests.service.api.asking import ask, run_of
 from tests.service.api.test_statements import ENTRIES, GROUPS, NODES, OPERATIONS, PAGE, RERUNS, SAID, SOURCES, about
+
+schema = built_schema()
 
 RUNS = [run_of(1000 + number, by=f"n{number}") for number in range(3)]
 IDS = [one.digest for one in (*RUNS, OPERATION, WORKLOAD, PROTOCOL)] + [

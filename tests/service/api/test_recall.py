@@ -9,7 +9,7 @@ from domain.commands import EraseEvent
 from domain.principals import LOCAL
 from service.api.execute import Api, extensions_of
 from service.api.recall import Recall
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.api.stored import Stored
 from service.app import Index
 from service.auth import AT_HOME
@@ -17,6 +17,8 @@ from tests.examples import ingest
 from tests.service.api.asking import run_of
 from tests.service.api.test_snapshots import EVERYTHING
 from tests.service.api.test_statements import about
+
+schema = built_schema()
 
 TITLES = "{ runs { nodes { digest title primary { formatted } operation { name } } } }"
 

@@ -26,11 +26,13 @@ from domain.commands import Ingest, RecordImport, RegisterSource
 from domain.errors import ErrorCode
 from domain.facts import ArtifactRecorded
 from domain.principals import LOCAL
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from tests.examples import OPERATION, bundle, manifest
 from tests.service.api.asking import ask
 from tests.service.api.people import say_everything
+
+schema = built_schema()
 
 CORE = schema._schema
 EXPORTED = Path(__file__).parents[3] / "schema.graphql"

@@ -11,11 +11,13 @@ from domain.bundles import Bundle, read_bundle
 from domain.commands import RegisterSource
 from domain.identity import digest_of
 from domain.principals import LOCAL
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from service.limits import Limits
 from service.query_cost import query_cost
 from tests.service.api.asking import ask, ingest_all
+
+schema = built_schema()
 
 SEEDS = Path(__file__).parents[2] / "fixtures" / "seeds"
 EXPECTED: list[dict[str, Any]] = json.loads((SEEDS / "expected.json").read_text(encoding="utf-8"))

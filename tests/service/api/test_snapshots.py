@@ -15,7 +15,7 @@ from projections import saves
 from projections.digests import view_digests
 from projections.views import apply, open_writer
 from service.api.execute import Api, execute
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index, open_index
 from service.auth import AT_HOME
 from service.settings import Settings
@@ -32,6 +32,8 @@ from tests.examples import (
     ingest,
 )
 from tests.service.api.asking import ask, run_of, texts_of
+
+schema = built_schema()
 
 EVERYTHING = """{
   stamp { position asOf }

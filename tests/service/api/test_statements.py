@@ -24,12 +24,14 @@ from domain.facts import AttestationType, IssueCategory
 from domain.manifests import Manifest
 from domain.principals import LOCAL
 from service.api.execute import Api
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.app import Index
 from service.auth import AT_HOME
 from tests.examples import OPERATION, PROJECT, PROTOCOL, PUBLIC_KEY, START, WORKLOAD, bundle, implementation, manifest
 from tests.service.api.asking import ask
 from tests.service.api.test_schema import selection
+
+schema = built_schema()
 
 PAGE = """query($first: Int!) { runs(first: $first) { totalCount nodes {
   digest aliases manifest canonical permalink stamp { position }

@@ -8,10 +8,12 @@ import httpx
 import pytest
 
 from domain.principals import Scope
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from tests.service.api.asking import ask
 from tests.service.site import Site, asked, site
+
+schema = built_schema()
 
 VIEWER = "{ viewer { principal name scopes sources keyId expiresAt } }"
 

@@ -32,12 +32,14 @@ from graphql import (
 from domain.errors import ErrorCode
 from projections.views import Views
 from service.api.execute import Api
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.app import Index
 from service.auth import AT_HOME
 from service.errors_out import execution_errors
 from service.follower import Follower
 from service.replay import Moment
+
+schema = built_schema()
 
 CORE = schema._schema
 OF_THE_READING = {"accessedAt", "accessedOn"}

@@ -1,5 +1,6 @@
 """The command line, run in this process or as one of its own."""
 
+import logging
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import structlog
 
 from service.cli import main
+from service.logs import NAME
 
 Ran = tuple[int, str, str]
 Command = Callable[..., "Outcome"]
@@ -38,10 +39,12 @@ def cli(data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
 
     def run(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["kernelindex", *map(str, arguments)])
-        before = structlog.get_config()
+        logger = logging.getLogger(NAME)
+        before = logger.level, logger.handlers
         with pytest.raises(SystemExit) as ended:
             main()
-        structlog.configure(**before)
+        logger.setLevel(before[0])
+        logger.handlers = before[1]
         out, err = capsys.readouterr()
         status = ended.value.code
         return Outcome(status if isinstance(status, int) else int(status is not None), out, err)

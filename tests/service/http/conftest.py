@@ -4,20 +4,10 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-import structlog
 
 from service.limits import Limits
 from tests.service.http.serving import serving
 from tests.service.http.tiny import tiny_app
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _quiet_log() -> Iterator[None]:
-    """Structlog's default output draws each traceback with its locals, which is slow and long."""
-    before = structlog.get_config()
-    structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
-    yield
-    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
-from structlog.testing import capture_logs
 
 from service.http.cors import METHODS, PREFLIGHT_AGE_S, REQUEST_HEADERS
 from tests.service.http.tiny import SECRET
+from tests.service.logged import logged
 
 
 class TestRequestId:
@@ -38,7 +38,7 @@ class TestMasking:
     def test_the_log_has_under_the_request_id_what_the_client_is_not_told(
         self, client: httpx.Client, path: str
     ) -> None:
-        with capture_logs() as logs:
+        with logged() as logs:
             response = client.get(path, headers={"x-request-id": "find-me"})
 
         (error,) = response.json()["errors"]
@@ -46,15 +46,15 @@ class TestMasking:
         assert error["extensions"] == {"code": "INTERNAL", "requestId": "find-me"}
         assert SECRET not in response.text
         (entry,) = logs
-        assert entry["log_level"] == "error"
+        assert entry["level"] == "error"
         assert entry["request_id"] == "find-me"
-        assert isinstance(entry["exc_info"], ValueError)
-        assert str(entry["exc_info"]) == SECRET
-        assert entry["exc_info"].__traceback__ is not None
+        assert isinstance(entry["failure"], ValueError)
+        assert str(entry["failure"]) == SECRET
+        assert entry["failure"].__traceback__ is not None
 
     @pytest.mark.parametrize("query", ["{", "{zzz}", "{refused}", "{runs(first: 9999) {nodes {name}}}"])
     def test_what_is_the_clients_fault_is_not_logged_as_ours(self, client: httpx.Client, query: str) -> None:
-        with capture_logs() as logs:
+        with logged() as logs:
             assert client.post("/graphql", json={"query": query}).json()["errors"]
 
         assert logs == []

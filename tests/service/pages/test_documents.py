@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from graphql import OperationDefinitionNode, parse
 
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.limits import Limits
 from service.pages.asking import FOLDER, text_of
 from service.pages.parameters import ROWS
+
+schema = built_schema()
 
 ASKED = sorted(FOLDER.glob("*.graphql"))
 MOST = {"first": ROWS, "grouped": True, "ids": [f"{number:08x}" for number in range(8)]}

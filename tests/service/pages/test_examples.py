@@ -8,10 +8,12 @@ import httpx
 import pytest
 from graphql import OperationType
 
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.limits import Limits
 from service.queries import EXAMPLES, FOLDER, examples
 from tests.service.pages.seeded import SEED_RUN
+
+schema = built_schema()
 
 PUBLISHED = sorted(FOLDER.glob("*.graphql"))
 

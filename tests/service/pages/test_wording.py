@@ -7,8 +7,10 @@ import pytest
 from domain.facts import AttestationType, DisputeOutcome, IssueCategory
 from domain.policies.evidence import EvidenceFact, EvidenceLevel
 from domain.policies.ranking import Ineligible
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.pages import wording
+
+schema = built_schema()
 
 ASPECTS = schema._schema.type_map["CitedAspect"].values  # type: ignore[attr-defined]
 

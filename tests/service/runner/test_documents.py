@@ -3,8 +3,10 @@
 import pytest
 from graphql import parse, validate
 
-from service.api.schema import schema
+from service.api.schema import built_schema
 from service.runner import documents
+
+schema = built_schema()
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 
 from service.api.execute import Api
-from service.api.schema import DOCUMENTS, schema
+from service.api.schema import DOCUMENTS, built_schema
 from service.app import Index
 from service.auth import Caller
 from service.subscriptions.channels import Bounds, Frame
 from service.subscriptions.hub import Hub
+
+schema = built_schema()
 
 WAIT_S = 10
 ANYBODY = Caller()
