@@ -39,12 +39,20 @@ class Follower:
         self.failure: Exception | None = None
         self.trouble: Exception | None = None
         self._beyond = beyond
+        self._catching_up = asyncio.Lock()
         self._advanced = asyncio.Condition()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def catch_up(self) -> Save:
-        """Apply everything that the log holds now; first take up views that were put in the place of these."""
+        """Apply everything that the log holds now; first take up views that were put in the place of these.
+
+        One after the other: what follows one head must never be applied to another.
+        """
+        async with self._catching_up:
+            return await self._catch_up()
+
+    async def _catch_up(self) -> Save:
         if self.views.replaced():
             other = await self.views.beside(self.views.generation)
             await Follower(self.log, other).catch_up()

@@ -70,6 +70,7 @@ class Snapshot:
         self._reading = Reading(views, recall, save.position, given_up)
         self._ranked = Ranked(self._reading, standings)
         self._loaders: dict[str, Gathered] = {}
+        self._root: bytes | None = None
 
     async def read(self, query: Callable[[sqlite3.Connection], Any]) -> Any:
         """Run a query of any length in the reader's thread."""
@@ -77,13 +78,12 @@ class Snapshot:
 
     def root_hash(self) -> bytes:
         """The root of the tree over the log up to this position."""
-        reading = self._reading
-        place = (reading.generation, self.position, "root")
-        root: bytes | None = reading.recall.get(place)
-        if root is None:
-            root = reading.views.peek(lambda db: tree.root(db, self.position))
-            reading.recall.keep(reading.generation, place, root, ROW_BYTES)
-        return root
+        if self._root is None:
+            reading = self._reading
+            place = (reading.generation, self.position, "root")
+            self._root = reading.recall.get(place) or reading.views.peek(lambda db: tree.root(db, self.position))
+            reading.recall.keep(reading.generation, place, self._root, ROW_BYTES)
+        return self._root
 
     async def gathered(self, name: str, query: Gathering, key: Any) -> Any:
         """What a query of any length answers for a key: asked once for all keys that are wanted under its name."""

@@ -2,13 +2,14 @@
 
 import asyncio
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from domain.errors import Conflict, ErrorCode
-from domain.events import Cause, Recorded, UnknownEventType
+from domain.events import Cause, Committed, Recorded, UnknownEventType
 from domain.facts import AliasClaimed, PolicyAdopted
 from domain.principals import LOCAL
 from projections import saves
@@ -165,3 +166,31 @@ async def test_trouble_that_passes_loses_nothing(index: Index, monkeypatch: pyte
     async with asyncio.timeout(5):
         while index.follower.trouble:
             await asyncio.sleep(0.005)
+
+
+async def test_two_who_bring_the_views_level_at_once_apply_everything_once(tmp_path: Path) -> None:
+    """Given one that has read what it will apply, when another comes and would be done before it."""
+    log, views = EventLog(tmp_path / "log.db"), await Views.open(tmp_path)
+    log.append(claims("a", request="r1"))
+    has_read, go_on = threading.Event(), threading.Event()
+
+    class Held(EventLog):
+        def read(self, after: int, limit: int) -> list[Committed]:
+            found = super().read(after, limit)
+            if not has_read.is_set():
+                has_read.set()
+                go_on.wait(10)
+            return found
+
+    held = Held(tmp_path / "log.db")
+    follower = Follower(held, views)
+    first = asyncio.create_task(follower.catch_up())
+    await asyncio.to_thread(has_read.wait, 10)
+    second = asyncio.create_task(follower.catch_up())
+    await asyncio.wait([second], timeout=0.2)
+    go_on.set()
+    assert await first == await second == views.peek(saves.head)
+    assert shown(views) == ["a"]
+    await views.close()
+    held.close()
+    log.close()

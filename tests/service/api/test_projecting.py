@@ -76,7 +76,9 @@ def context_of(index: Index, moment: Context | None = None) -> Context:
 
 
 def response(result: Any) -> bytes:
-    return msgspec.json.encode({"data": result.data, "errors": execution_errors(result.errors or [])})
+    # Fields that wait for a thread fail in no particular order.
+    errors = sorted(execution_errors(result.errors or []), key=msgspec.json.encode)
+    return msgspec.json.encode({"data": result.data, "errors": errors})
 
 
 async def both(index: Index, query: str, variables: dict[str, Any]) -> tuple[bytes, bytes]:

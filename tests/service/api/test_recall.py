@@ -23,6 +23,13 @@ schema = built_schema()
 TITLES = "{ runs { nodes { digest title primary { formatted } operation { name } } } }"
 
 
+def recalling(index: Index) -> Api:
+    """An API that keeps what it has read, whatever the settings say."""
+    api = Api(index)
+    api.recall = Recall(max_bytes=32_000_000)
+    return api
+
+
 async def answer(api: Api, query: str) -> bytes:
     prepared = DOCUMENTS.prepare(schema, query)
     context = api.context(AT_HOME)
@@ -34,7 +41,7 @@ async def answer(api: Api, query: str) -> bytes:
 
 async def test_after_every_write_they_tell_what_the_views_do(index: Index) -> None:
     """Given one reader that keeps what it has read and, after each write, one that has read nothing yet."""
-    warm = Api(index)
+    warm = recalling(index)
     writes = [*(ingest(1000 + number, by=f"n{number}") for number in range(3)), *about(run_of(1000, by="n0"), "n0")]
     for write in writes:
         await index.ledger.handle([write], LOCAL)
@@ -43,7 +50,7 @@ async def test_after_every_write_they_tell_what_the_views_do(index: Index) -> No
 
 
 async def test_a_version_that_was_shown_is_not_decoded_again(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    api, read = Api(index), list[Stored]()
+    api, read = recalling(index), list[Stored]()
     for number in range(3):
         await index.ledger.handle([ingest(1000 + number, by=f"n{number}")], LOCAL)
     decode = Stored.read
@@ -65,7 +72,7 @@ async def test_a_version_that_was_shown_is_not_decoded_again(index: Index, monke
 
 
 async def test_what_was_erased_does_not_even_lie_in_memory(index: Index) -> None:
-    api = Api(index)
+    api = recalling(index)
     written = await index.ledger.handle([ingest(1000, by="n0")], LOCAL)
     await answer(api, TITLES)
     assert api.recall.bytes > 0
@@ -75,7 +82,7 @@ async def test_what_was_erased_does_not_even_lie_in_memory(index: Index) -> None
     await index.ledger.handle(
         [EraseEvent(position=written.position, stream=event.stream, legal_basis="Art. 17")], LOCAL
     )
-    fresh = Api(index)
+    fresh = recalling(index)
     assert b'"nodes":[]' in await answer(fresh, TITLES) == await answer(api, TITLES)
     assert api.recall.bytes == fresh.recall.bytes
 
