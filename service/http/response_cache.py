@@ -123,6 +123,7 @@ class ResponseCache:
         self._moment = moment
         self._now = now
         self._make_id = make_id
+        self._process = make_id()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request with what is kept, else have it answered, and keep that where it may be."""
@@ -195,7 +196,7 @@ class ResponseCache:
             if stated and moment == self._moment(self._now()) and (key := key_of_it()) is not None:
                 if message["type"] == "http.response.start":
                     if scope["method"] == "GET":
-                        named = [(b"etag", _etag(moment, key)), (b"cache-control", b"no-cache")]
+                        named = [(b"etag", _etag(self._process, moment, key)), (b"cache-control", b"no-cache")]
                         message["headers"] = [*message["headers"], *named]
                     start = message
                 elif start and not message.get("more_body"):
@@ -212,9 +213,9 @@ class ResponseCache:
             self._answers.keep(moment, key, Answer(headers, before, after))
 
 
-def _etag(moment: Moment, key: Key) -> bytes:
-    """A weak one: two answers under it differ in ``accessedAt``."""
-    return f'W/"{blake2b(repr((moment, key)).encode(), digest_size=16).hexdigest()}"'.encode()
+def _etag(process: str, moment: Moment, key: Key) -> bytes:
+    """A weak one: two answers under it differ in ``accessedAt``. Another process may be of another release."""
+    return f'W/"{blake2b(repr((process, moment, key)).encode(), digest_size=16).hexdigest()}"'.encode()
 
 
 async def _body(receive: Receive) -> tuple[bytes | None, Receive]:

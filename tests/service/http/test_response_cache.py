@@ -15,9 +15,13 @@ from domain.commands import Ingest
 from domain.principals import LOCAL
 from service.app import Index
 from service.http.response_cache import Answer, Answers, Moment
+from service.settings import Settings
+from service.web import create_app
 from tests.examples import bundle
+from tests.service.clocks import Hands
 from tests.service.site import Site, asked, site
 
+HERE = "http://127.0.0.1:8000"
 LATEST = "{ runs(first: 5) { totalCount position nodes { digest ranking { rank groupSize } } } }"
 MOMENT = Moment(1, 0, "2026-08-01")
 
@@ -206,6 +210,19 @@ class TestIsNotKept:
     async def test_anything_where_the_setting_says_so(self, tmp_path: Path) -> None:
         async with site(tmp_path, response_cache_bytes=0) as (on, client):
             assert not await Served(on, client).kept(LATEST)
+
+
+async def test_another_process_does_not_revalidate_what_this_one_has_answered(tmp_path: Path) -> None:
+    """It may be of another release, which answers otherwise."""
+    etags, clock = [], Hands()
+    for _ in range(2):
+        app = create_app(Settings(data_dir=tmp_path), now=clock)
+        transport = httpx.ASGITransport(app)
+        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+            answer = await client.get("/graphql", params={"query": LATEST})
+            etags.append(answer.headers["etag"])
+            assert answer.json()["extensions"]["stamp"]["position"] > 0
+    assert etags[0] != etags[1]
 
 
 class TestRequestsThatAskTheSame:
