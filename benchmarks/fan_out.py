@@ -105,8 +105,10 @@ if __name__ == "__main__":
     for number in [int(text) for text in sys.argv[1:]] or [200, 1_000]:
         found = measure(number)
         print(json.dumps(found), flush=True)
+        p99_ms = found["p99DeliveryMs"]
         tell(
             Row("fan-out", f"{number} subscribers: frames a second × graphql-ws", found["ratioToGraphqlWs"], 2.5),
             Row("fan-out", f"{number} subscribers: frames a second × a bare server", found["ratioToBare"]),
-            Row("fan-out", f"{number} subscribers: p99 of delivery, ms", found["p99DeliveryMs"]["ours"]),
+            Row("fan-out", f"{number} subscribers: p99 of delivery, ms", p99_ms["ours"]),
+            Row("fan-out", f"{number} subscribers: p99 of delivery × a bare server", p99_ms["ours"] / p99_ms["bare"]),
         )
