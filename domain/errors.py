@@ -74,7 +74,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         where = " ".join(part for part in (self.document, self.path) if part)
-        return ": ".join(part for part in (where, self.message) if part) + (f" ({self.remedy})" if self.remedy else "")
+        text = ": ".join(part for part in (where, self.message) if part) + (f" ({self.remedy})" if self.remedy else "")
+        # Names in documents are anybody's: at a terminal they must not move the cursor or turn the line around.
+        return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
     def within(self, document: str = "", prefix: str = "") -> Self:
         """The same problem, seen from the batch or bundle that holds its document."""

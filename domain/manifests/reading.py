@@ -149,5 +149,5 @@ def _unknown(name: str, tree: dict[str, Json], known: list[str], document: str) 
     if name not in tree:
         code, message = ErrorCode.MISSING_FIELD, f'"{name}" is missing'
     elif tree[name] in list(Kind):
-        code, message = ErrorCode.INVALID_VALUE, f"a {tree[name]} does not belong here"
+        code, message = ErrorCode.INVALID_VALUE, f"{tree[name]} does not belong here"
     return Problem(code=code, message=message, path=name, document=document, remedy=f"give {' or '.join(known)}")
