@@ -216,7 +216,7 @@ async def test_another_process_does_not_revalidate_what_this_one_has_answered(tm
     """It may be of another release, which answers otherwise."""
     etags, clock = [], Hands()
     for _ in range(2):
-        app = create_app(Settings(data_dir=tmp_path), now=clock)
+        app = create_app(Settings(data_dir=tmp_path, response_cache_bytes=32_000_000), now=clock)
         transport = httpx.ASGITransport(app)
         async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=HERE) as client:
             answer = await client.get("/graphql", params={"query": LATEST})
